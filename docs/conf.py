@@ -1,0 +1,60 @@
+"""Sphinx configuration; built with warnings as errors."""
+
+import flowlimit
+
+project = "flowlimit"
+author = "The flowlimit developers"
+copyright = "2026, the flowlimit developers"
+release = flowlimit.__version__
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+    "myst_nb",
+]
+exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", "auto_examples/*.md5"]
+html_theme = "pydata_sphinx_theme"
+html_title = "flowlimit"
+html_static_path = ["_static"]
+html_css_files = ["flowlimit.css"]
+html_theme_options = {
+    "show_nav_level": 2,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
+html_show_sourcelink = False
+
+default_role = "code"
+nitpicky = False
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_member_order = "bysource"
+autoclass_content = "class"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+napoleon_preprocess_types = False
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["auto_examples"],
+    "filename_pattern": r"/plot_",
+    "remove_config_comments": True,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "matplotlib_animations": False,
+    "image_scrapers": ("matplotlib",),
+    "default_thumb_file": None,
+}
+suppress_warnings = ["config.cache"]

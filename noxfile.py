@@ -1,0 +1,39 @@
+"""The stages of .ci/run one at a time: ``nox -s lint``, ``nox -s tests-3.12`` and so on."""
+
+import nox
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "types", "tests", "docs"]
+PYTHONS = ["3.11", "3.12", "3.13"]
+
+
+@nox.session
+def lint(session):
+    session.install("ruff")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session):
+    session.install("-e", ".[dev]")
+    session.run("pyright")
+
+
+@nox.session(python=PYTHONS)
+def tests(session):
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-q", *session.posargs)
+
+
+@nox.session
+def docs(session):
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
+
+
+@nox.session
+def benchmarks(session):
+    session.install("-e", ".")
+    session.run("python", "benchmarks/simulate_steps.py")
+    session.run("python", "benchmarks/simulate_memory.py", *session.posargs)

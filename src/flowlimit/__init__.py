@@ -1,0 +1,39 @@
+"""flowlimit: high-dimensional limits of learning flows, with error bars, beside the experiments that check them.
+
+Names are loaded on first use, so that ``import flowlimit`` and ``flowlimit --help`` do not load jax.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+# Public name -> module that defines it. The stub __init__.pyi says the same to type checkers; a test compares the two.
+_HOMES = {
+    "results": ["Code", "Curve", "Curves", "FlowlimitError", "Outcome", "Runs"],
+    "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign"],
+    "problem.laws": ["Bernoulli", "BernoulliGauss", "Empirical", "Law", "Normal", "PointMass", "SparseRademacher"],
+    "problem.models": ["DiagonalLinear", "Linear", "Model", "Reparametrized"],
+    "problem.noun": ["from_dict"],
+    "problem.tasks": ["Dataset", "Regression"],
+    "problem.trainings": ["GradientDescent", "GradientFlow", "Training"],
+    "verbs.citation": ["citation"],
+    "verbs.simulate": ["simulate"],
+    "verbs.storage": ["load", "save"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_ROOMS = ["plot"]
+
+__all__ = ["__version__", *sorted(_HOME_OF), *_ROOMS]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+    if name in _ROOMS:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'flowlimit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,62 @@
+"""`flowlimit doctor`: what is installed and what it can do."""
+
+EXTRAS = {
+    "cluster": ("distributed", "dask", "dask_jobqueue"),
+    "verify": ("sklearn", "cvxpy", "clarabel"),
+    "explore": ("panel", "plotly"),
+    "data": ("SurvSet",),
+    "docs": ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb"),
+    "dev": ("beartype", "hypothesis", "nox", "pytest"),
+}
+CORE = ("jax", "jaxlib", "equinox", "diffrax", "optimistix", "numpy", "scipy", "xarray", "zarr", "matplotlib")
+
+
+def doctor() -> None:
+    """Show versions, devices, precision and extras; exit 1 if something needed does not work."""
+    import importlib.metadata
+    import importlib.util
+    import platform
+    import sys
+
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    problems = []
+    table = Table(show_header=False, box=None)
+    table.add_row("flowlimit", importlib.metadata.version("flowlimit"))
+    table.add_row("python", f"{sys.version.split()[0]} on {platform.system()} {platform.machine()}")
+    for name in CORE:
+        table.add_row(name, importlib.metadata.version(name))
+    try:
+        table.add_row(*_devices())
+        table.add_row(*_precision())
+    except Exception as error:  # whatever breaks here is what the user came to see
+        problems.append(f"jax does not compute: {error}")
+    for extra, modules in EXTRAS.items():
+        missing = [module for module in modules if importlib.util.find_spec(module) is None]
+        state = f"no: {', '.join(missing)} missing; pip install 'flowlimit[{extra}]'" if missing else "yes"
+        table.add_row(f"extra {extra}", state)
+    console.print(table)
+    for problem in problems:
+        console.print(f"[red]{problem}[/red]")
+    if problems:
+        raise SystemExit(1)
+    console.print("[green]ready[/green]")
+
+
+def _devices() -> tuple[str, str]:
+    import jax
+
+    return "devices", ", ".join(str(device) for device in jax.devices())
+
+
+def _precision() -> tuple[str, str]:
+    import jax.numpy as jnp
+
+    import flowlimit.types  # noqa: F401  sets double precision
+
+    third = jnp.array(1.0) / 3.0
+    if third.dtype != jnp.float64 or abs(float(third) * 3.0 - 1.0) > 1e-15:
+        raise RuntimeError(f"numbers are {third.dtype}, double precision is needed; unset JAX_ENABLE_X64")
+    return "precision", "double"

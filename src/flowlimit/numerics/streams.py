@@ -1,0 +1,51 @@
+"""Random streams: one key, many purposes, each stream addressed by (purpose, index).
+
+A stream does not depend on how many others there are, so trial i is the same whatever the number of trials or devices.
+"""
+
+import enum
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from ..types import PRNGKey
+
+
+class Purpose(enum.IntEnum):
+    """What a stream is for. The numbers are part of the results: append, never renumber."""
+
+    DESIGN = 0
+    TARGET = 1
+    NOISE = 2
+    INIT = 3
+
+
+def as_key(key: Any) -> PRNGKey:
+    """Make a jax key from an int, or return the key that was given.
+
+    Examples
+    --------
+    >>> as_key(0) == as_key(as_key(0))
+    Array(True, dtype=bool)
+    """
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        if not -(2**63) <= key < 2**63:
+            raise ValueError(f"key: given {key}, needs an int of at most 64 bits, e.g. key=0")
+        return jax.random.key(int(key))
+    if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim == 0:
+        return key
+    raise TypeError(f"key: given {key!r}, needs an int or a single jax key, e.g. key=0 or key=jax.random.key(0)")
+
+
+def stream(key: PRNGKey, purpose: Purpose, index: int | Int[Array, ""] = 0) -> PRNGKey:
+    """Return the key of stream ``(purpose, index)``.
+
+    Examples
+    --------
+    >>> bool(stream(as_key(0), Purpose.NOISE, 3) == stream(as_key(0), Purpose.DESIGN, 3))
+    False
+    """
+    return jax.random.fold_in(jax.random.fold_in(key, int(purpose)), index)

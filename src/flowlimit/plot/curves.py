@@ -1,0 +1,99 @@
+"""Curves in time with their error bars."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from ..results import Runs
+from .labels import axis_name, result_labels
+
+# Okabe and Ito's colours, told apart by colour-blind readers; black is left for theory.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8B6F00")
+MARKERS = "osD^vP*"
+POINTS = 16
+
+
+def curves(
+    *results: Runs | Sequence[Runs],
+    names: Sequence[str] = ("train_error", "test_error"),
+    labels: Sequence[str] | None = None,
+    axes: Any = None,
+) -> np.ndarray:
+    """Draw curves of results against time, one panel a curve.
+
+    Markers carry one standard error of the mean over trials; a line joins all saved times.
+
+    Parameters
+    ----------
+    results
+        Runs, or lists of them as `simulate` returns for a list of models.
+    names
+        Curves to draw, one panel each.
+    labels
+        Names for the legend; by default what tells the results apart.
+    axes
+        Axes to draw in, one for each name; a new figure unless given.
+
+    Returns
+    -------
+    Array of the axes.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> task = fl.Regression(2.0, 0.1, fl.Normal())
+    >>> runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 50), dim=50, trials=3)
+    >>> axes = fl.plot.curves(runs)
+    >>> axes[0].get_ylabel()
+    'training error'
+    """
+    flat = [one for result in results for one in ([result] if isinstance(result, Runs) else result)]
+    if not flat:
+        raise ValueError("results: given none, needs at least one, e.g. fl.plot.curves(runs)")
+    if labels is not None and len(labels) != len(flat):
+        raise ValueError(f"labels: given {len(labels)}, needs {len(flat)}, one for each result")
+    names = [name for name in names if any(name in one.curves for one in flat)] or list(names)
+    if axes is None:
+        _, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names), 3.2), squeeze=False, layout="constrained")
+    panels = np.ravel(np.asarray(axes, dtype=object))
+    if len(panels) != len(names):
+        raise ValueError(f"axes: given {len(panels)}, needs {len(names)}, one for each of {', '.join(names)}")
+    texts = result_labels(flat) if labels is None else list(labels)
+    for name, panel in zip(names, panels, strict=True):
+        for index, (one, text) in enumerate(zip(flat, texts, strict=True)):
+            if name in one.curves:
+                _draw(panel, one, name, text, index)
+        panel.set_xlabel("time $t$")
+        panel.set_ylabel(axis_name(name))
+    panels[0].legend(frameon=False, fontsize="small")
+    return panels
+
+
+def _draw(panel: Axes, result: Runs, name: str, label: str, index: int) -> None:
+    curve, colour = result[name], COLOURS[index % len(COLOURS)]
+    after = result.times > 0.0  # a log axis has no place for the start
+    times, value, stderr = result.times[after], curve.value[after], curve.stderr[after]
+    if not len(times):
+        return
+    panel.set_xscale("log")
+    if np.nanmin(value) > 0.0:
+        panel.set_yscale("log")
+    panel.plot(times, value, color=colour, linewidth=0.8, alpha=0.6)
+    shown = np.unique(np.searchsorted(times, np.geomspace(times[0], times[-1], POINTS)).clip(max=len(times) - 1))
+    # On a log axis a bar may not reach zero: the lower end stops at a tenth of the value.
+    low = np.minimum(stderr, 0.9 * np.abs(value)) if panel.get_yscale() == "log" else stderr
+    panel.errorbar(
+        times[shown],
+        value[shown],
+        yerr=np.nan_to_num(np.stack([low, stderr])[:, shown]),
+        color=colour,
+        marker=MARKERS[index % len(MARKERS)],
+        markersize=3.5,
+        linestyle="none",
+        capsize=2.0,
+        linewidth=0.9,
+        label=label,
+    )

@@ -1,0 +1,106 @@
+"""Designs: how the data matrix X, samples x dim, is drawn. Entries have mean 0 and variance 1/dim.
+
+Random designs are drawn row by row, each row from its own stream: the matrix does not depend on how the work is split,
+and memory stays at the matrix itself.
+"""
+
+import abc
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from ..types import Coordinates, Matrix, PRNGKey, is_traced
+from .checks import instance
+from .laws import Law
+from .noun import Noun, data_field
+
+ROWS_AT_ONCE = 64
+
+
+class Design(Noun):
+    """A law of data matrices."""
+
+    @abc.abstractmethod
+    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
+        """Return one matrix of shape (samples, dim)."""
+
+
+class GaussianDesign(Design):
+    """Independent entries N(0, 1/dim): the paper's data.
+
+    Examples
+    --------
+    >>> import jax, flowlimit as fl
+    >>> fl.GaussianDesign().sample(jax.random.key(0), 3, 5).shape
+    (3, 5)
+    """
+
+    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
+        """Return one matrix."""
+        return _by_rows(key, samples, dim, lambda row: jax.random.normal(row, (dim,)) / np.sqrt(dim))
+
+
+class BinaryDesign(Design):
+    """Independent entries +1/sqrt(dim) or -1/sqrt(dim)."""
+
+    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
+        """Return one matrix."""
+        return _by_rows(
+            key, samples, dim, lambda row: jax.random.rademacher(row, (dim,), dtype=jnp.float64) / np.sqrt(dim)
+        )
+
+
+class IIDDesign(Design):
+    """Independent entries of any law, shifted and scaled to mean 0 and variance 1/dim."""
+
+    law: Law = eqx.field(converter=instance("law", Law, "fl.SparseRademacher(0.1)"))
+
+    def __check_init__(self) -> None:
+        variance = self.law.second_moment - self.law.mean**2
+        if not is_traced(variance) and not variance > 1e-12 * self.law.second_moment:
+            raise ValueError(f"law: given {self.law!r} of variance 0, needs a law that varies, e.g. fl.Normal()")
+
+    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
+        """Return one matrix."""
+        mean = self.law.mean
+        scale = jnp.sqrt((self.law.second_moment - mean**2) * dim)
+        return _by_rows(key, samples, dim, lambda row: (self.law.sample(row, (dim,)) - mean) / scale)
+
+
+class MatrixDesign(Design):
+    """A user's matrix, the same in every trial; targets and noise are still drawn from the task.
+
+    The matrix is used as it is. The limit supposes entries of mean 0 and variance 1/dim.
+    """
+
+    matrix: Matrix = data_field(lambda matrix: as_matrix("matrix", matrix))
+
+    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
+        """Return the matrix."""
+        return self.matrix
+
+
+def as_matrix(name: str, value: object) -> Float[Array, "samples dim"]:
+    """Convert to a float64 matrix of finite numbers, or refuse by name."""
+    matrix = jnp.asarray(value, dtype=jnp.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"{name}: given shape {matrix.shape}, needs a matrix of shape (samples, dim)")
+    if not is_traced(matrix) and not bool(jnp.isfinite(matrix).all()):
+        raise ValueError(f"{name}: given entries that are not finite; impute or drop them first")
+    return matrix
+
+
+def _by_rows(key: PRNGKey, samples: int, dim: int, draw_row: Callable[[PRNGKey], Coordinates]) -> Matrix:
+    """Fill the matrix block by block, in place; the last block may go over rows of the one before: the same rows."""
+    rows = min(ROWS_AT_ONCE, samples)
+
+    def fill(block: Int[Array, ""], matrix: Matrix) -> Matrix:
+        first = jnp.minimum(block * rows, samples - rows)
+        keys = jax.vmap(lambda row: jax.random.fold_in(key, row))(first + jnp.arange(rows))
+        return jax.lax.dynamic_update_slice_in_dim(matrix, jax.vmap(draw_row)(keys), first, axis=0)
+
+    return jax.lax.fori_loop(0, -(-samples // rows), fill, jnp.zeros((samples, dim)))

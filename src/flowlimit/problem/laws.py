@@ -1,0 +1,159 @@
+"""Laws of one number, for targets, starts and designs alike.
+
+Every law here is a finite mixture of atoms and Gaussians, so that one method, `strata`, says all: sampling, moments,
+quadrature and the strata in which the solver matches moments follow from it.
+"""
+
+import abc
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..types import PRNGKey, Scalar
+from .checks import number, vector
+from .noun import Noun
+
+DRAW_NORMALS = 2
+"""Standard normals that one draw of a law takes: one picks the stratum, one is the Gaussian part."""
+
+
+class Strata(NamedTuple):
+    """A mixture: stratum i has a probability and is N(mean, std^2), an atom where std is 0."""
+
+    probability: Float[Array, "strata"]
+    mean: Float[Array, "strata"]
+    std: Float[Array, "strata"]
+
+
+class Quadrature(NamedTuple):
+    """Nodes and weights with sum(weights * f(nodes)) = E[f]."""
+
+    nodes: Float[Array, "nodes"]
+    weights: Float[Array, "nodes"]
+
+
+class Law(Noun):
+    """The law of one number. A law of your own needs only `strata`."""
+
+    @abc.abstractmethod
+    def strata(self) -> Strata:
+        """Return the law as a mixture of atoms and Gaussians."""
+
+    @property
+    def mean(self) -> Scalar:
+        """First moment."""
+        probability, mean, _ = self.strata()
+        return jnp.sum(probability * mean)
+
+    @property
+    def second_moment(self) -> Scalar:
+        """Second moment; of a target, the paper's rho^2.
+
+        Examples
+        --------
+        >>> import flowlimit as fl
+        >>> float(fl.SparseRademacher(0.5, value=2.0).second_moment)
+        2.0
+        """
+        probability, mean, std = self.strata()
+        return jnp.sum(probability * (mean**2 + std**2))
+
+    def draw(self, normals: Float[Array, "2"]) -> Scalar:
+        """Return one draw, made from two standard normals."""
+        probability, mean, std = self.strata()
+        uniform = jax.scipy.special.ndtr(normals[0])
+        # The last edge is left out: rounding in the sum must not open a stratum beyond the last.
+        stratum = jnp.searchsorted(jnp.cumsum(probability)[:-1], uniform, side="right")
+        return mean[stratum] + std[stratum] * normals[1]
+
+    def sample(self, key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "..."]:
+        """Independent draws."""
+        normals = jax.random.normal(key, (int(np.prod(shape)), DRAW_NORMALS))
+        return jax.vmap(self.draw)(normals).reshape(shape)
+
+    def quadrature(self, order: int = 32) -> Quadrature:
+        """Gauss-Hermite nodes in the Gaussian strata, atoms as they are (all their nodes coincide).
+
+        Exact for polynomials up to degree ``2 order - 1``.
+        """
+        probability, mean, std = self.strata()
+        nodes, weights = np.polynomial.hermite_e.hermegauss(order)
+        weights = weights / weights.sum()
+        x = mean[:, None] + std[:, None] * jnp.asarray(nodes)[None, :]
+        return Quadrature(x.ravel(), (probability[:, None] * jnp.asarray(weights)[None, :]).ravel())
+
+
+class Bernoulli(Law):
+    """``value`` with the given probability, else 0: the paper's sparse target."""
+
+    probability: Scalar = eqx.field(converter=number("probability", at_least=0.0, at_most=1.0, example=0.1))
+    value: Scalar = eqx.field(default=1.0, converter=number("value"))
+
+    def strata(self) -> Strata:
+        """Two atoms."""
+        p = self.probability
+        return _strata((1.0 - p, 0.0, 0.0), (p, self.value, 0.0))
+
+
+class SparseRademacher(Law):
+    """``+value`` or ``-value`` with half the given probability each, else 0."""
+
+    probability: Scalar = eqx.field(converter=number("probability", at_least=0.0, at_most=1.0, example=0.1))
+    value: Scalar = eqx.field(default=1.0, converter=number("value"))
+
+    def strata(self) -> Strata:
+        """Three atoms."""
+        p = self.probability
+        return _strata((1.0 - p, 0.0, 0.0), (p / 2.0, self.value, 0.0), (p / 2.0, -self.value, 0.0))
+
+
+class BernoulliGauss(Law):
+    """N(0, std^2) with the given probability, else 0."""
+
+    probability: Scalar = eqx.field(converter=number("probability", at_least=0.0, at_most=1.0, example=0.1))
+    std: Scalar = eqx.field(default=1.0, converter=number("std", at_least=0.0))
+
+    def strata(self) -> Strata:
+        """One atom and one Gaussian."""
+        p = self.probability
+        return _strata((1.0 - p, 0.0, 0.0), (p, 0.0, self.std))
+
+
+class Normal(Law):
+    """N(0, std^2)."""
+
+    std: Scalar = eqx.field(default=1.0, converter=number("std", at_least=0.0))
+
+    def strata(self) -> Strata:
+        """One Gaussian."""
+        return _strata((1.0, 0.0, self.std))
+
+
+class PointMass(Law):
+    """Always ``value``."""
+
+    value: Scalar = eqx.field(converter=number("value"))
+
+    def strata(self) -> Strata:
+        """One atom."""
+        return _strata((1.0, self.value, 0.0))
+
+
+class Empirical(Law):
+    """The empirical law of given numbers, each with the same probability."""
+
+    values: Float[Array, "entries"] = eqx.field(converter=vector("values"))
+
+    def strata(self) -> Strata:
+        """One atom a number."""
+        entries = self.values.shape[0]
+        return Strata(jnp.full(entries, 1.0 / entries), self.values, jnp.zeros(entries))
+
+
+def _strata(*rows: tuple[float | Scalar, float | Scalar, float | Scalar]) -> Strata:
+    columns = zip(*rows, strict=True)
+    return Strata(*(jnp.stack([jnp.asarray(x, dtype=jnp.float64) for x in column]) for column in columns))

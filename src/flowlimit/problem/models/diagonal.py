@@ -1,0 +1,142 @@
+"""Diagonal linear networks, eq. (dln), of any depth, truncated or not; and depth 2 in its mirror coordinate.
+
+Parameters are theta = (u, v) with w = (u^L - v^L)/L and u' = -(1/2)(weight_decay u + u^{L-1} g), v' likewise with -g.
+At depth 2 the flow conserves u v e^{weight_decay t}, so one coordinate is enough:
+
+    w = alpha^2 e^{-weight_decay t} sinh(theta),    theta' = -g.
+
+Tiny and huge init scales are then harmless. A finite step changes u v, so gradient descent always runs in (u, v).
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ...numerics.stable import power_difference, scaled_cosh, scaled_sinh, truncate
+from ...types import Normals, Scalar, Theta
+from ..checks import integer, number, optional_number
+from .model import Model, gradient_drift
+from .scales import Scale, as_scale, draw_scale, scale_normals
+
+RATE = 0.5  # eq. (df_dln): the flow is (d/2) times the gradient
+
+
+class DiagonalLinear(Model):
+    """Diagonal linear network of the given depth L, started at u = v = init_scale.
+
+    Parameters
+    ----------
+    init_scale
+        The paper's alpha, above 0. A law draws it anew for every coordinate; an array gives it coordinate by coordinate
+        and needs a `Dataset` of that dim.
+    weight_decay
+        The paper's lambda, of the penalty ``(lambda / 2d)(|u|^2 + |v|^2)``.
+    depth
+        Number of layers L, at least 2.
+    truncation
+        The bound M of the truncated network, w = (eta_M(u^L) - eta_M(v^L))/L; None for no truncation.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.DiagonalLinear(init_scale=0.3, weight_decay=0.1)
+    DiagonalLinear(init_scale=0.3, weight_decay=0.1)
+    """
+
+    init_scale: Scale = eqx.field(converter=as_scale)
+    weight_decay: Scalar = eqx.field(default=0.0, converter=number("weight_decay", at_least=0.0, example=0.1))
+    depth: int = eqx.field(default=2, static=True, converter=integer("depth", at_least=2, example=2))
+    truncation: Scalar | None = eqx.field(default=None, converter=optional_number("truncation", above=0.0))
+
+    @property
+    def num_normals(self) -> int:
+        """Two if the init scale is a law, else none."""
+        return scale_normals(self.init_scale)
+
+    def init(self, normals: Normals, w_star: Scalar) -> Theta:
+        """Start at u = v = init_scale."""
+        scale = draw_scale(self.init_scale, normals)
+        return jnp.stack([scale, scale])
+
+    def weight(self, t: Scalar, theta: Theta) -> Scalar:
+        """Return (u^L - v^L)/L, each power truncated if asked for."""
+        u, v = theta[0], theta[1]
+        if self.truncation is None:
+            return power_difference(u, v, self.depth) / self.depth
+        return (truncate(u**self.depth, self.truncation) - truncate(v**self.depth, self.truncation)) / self.depth
+
+    def drift(self, t: Scalar, theta: Theta, g: Scalar) -> Theta:
+        """Return the paper's p_u, p_v (truncated section, with its signs mended)."""
+        return gradient_drift(lambda x: self.weight(t, x), theta, g, weight_decay=self.weight_decay, rate=RATE)
+
+    def penalty(self, t: Scalar, theta: Theta) -> Scalar:
+        """Return weight_decay (u^2 + v^2) / 2."""
+        return 0.5 * self.weight_decay * jnp.sum(theta**2)
+
+
+class MirrorDiagonal(Model):
+    """The depth-2 network's flow in its mirror coordinate, one parameter a coordinate."""
+
+    init_scale: Scalar
+    weight_decay: Scalar
+
+    @property
+    def num_normals(self) -> int:
+        """None: the start is not random."""
+        return 0
+
+    def init(self, normals: Normals, w_star: Scalar) -> Theta:
+        """Start at w = 0."""
+        return jnp.zeros_like(w_star)
+
+    def weight(self, t: Scalar, theta: Theta) -> Scalar:
+        """Return alpha^2 e^{-lambda t} sinh(theta)."""
+        return scaled_sinh(self._log_scale(t), theta)
+
+    def drift(self, t: Scalar, theta: Theta, g: Scalar) -> Theta:
+        """Descend the gradient."""
+        return -g
+
+    def penalty(self, t: Scalar, theta: Theta) -> Scalar:
+        """Return lambda (u^2 + v^2)/2 = lambda alpha^2 e^{-lambda t} cosh(theta)."""
+        return self.weight_decay * scaled_cosh(self._log_scale(t), theta)
+
+    def _log_scale(self, t: Scalar) -> Scalar:
+        return 2.0 * jnp.log(self.init_scale) - self.weight_decay * t
+
+
+class MirrorDiagonalVaried(Model):
+    """The same for init scales that vary: log(alpha^2) rides along as a second parameter that does not move."""
+
+    init_scale: Scale
+    weight_decay: Scalar
+
+    @property
+    def num_normals(self) -> int:
+        """Two if the init scale is a law, else none."""
+        return scale_normals(self.init_scale)
+
+    def init(self, normals: Normals, w_star: Scalar) -> Theta:
+        """Start at w = 0 with this coordinate's scale."""
+        return jnp.stack([jnp.zeros_like(w_star), 2.0 * jnp.log(jnp.abs(draw_scale(self.init_scale, normals)))])
+
+    def weight(self, t: Scalar, theta: Theta) -> Scalar:
+        """Return alpha^2 e^{-lambda t} sinh(theta)."""
+        return scaled_sinh(theta[1] - self.weight_decay * t, theta[0])
+
+    def drift(self, t: Scalar, theta: Theta, g: Scalar) -> Theta:
+        """Descend the gradient."""
+        return jnp.stack([-g, jnp.zeros_like(g)])
+
+    def penalty(self, t: Scalar, theta: Theta) -> Scalar:
+        """Return lambda (u^2 + v^2)/2."""
+        return self.weight_decay * scaled_cosh(theta[1] - self.weight_decay * t, theta[0])
+
+
+def mirrored(model: Model) -> Model:
+    """Return the model in the coordinates its flow is best integrated in: the mirror coordinate where there is one."""
+    if not isinstance(model, DiagonalLinear) or model.depth != 2 or model.truncation is not None:
+        return model
+    if isinstance(model.init_scale, jax.Array):
+        return MirrorDiagonal(model.init_scale, model.weight_decay)
+    return MirrorDiagonalVaried(model.init_scale, model.weight_decay)

@@ -1,0 +1,136 @@
+"""The base of every noun: immutable, a pytree, prints as the call that makes it, round-trips through a dictionary."""
+
+import dataclasses
+import difflib
+import hashlib
+import weakref
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from ..types import is_traced
+
+_KINDS: dict[str, type["Noun"]] = {}
+_DIGESTS: dict[int, tuple[Any, str]] = {}
+
+
+class Noun(eqx.Module):
+    """A piece of a problem: a model, a law, a design, a task, a training."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _KINDS[kind_of(cls)] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionary of the noun, ready for TOML or JSON.
+
+        ``from_dict`` takes it back. Fields that are None are left out. Functions are written as ``module:name``, for
+        provenance only, and data (matrices, labels) as shape and SHA-256: neither is taken back.
+        """
+        fields = [f for f in dataclasses.fields(self) if getattr(self, f.name) is not None]
+        return {"kind": kind_of(type(self)), **{argument(f): _plain(getattr(self, f.name), f) for f in fields}}
+
+    def __repr__(self) -> str:
+        fields = ((argument(f), f.default, getattr(self, f.name)) for f in dataclasses.fields(self))
+        shown = (f"{name}={_short(value)}" for name, default, value in fields if not _is_default(value, default))
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def from_dict(description: dict[str, Any]) -> Any:
+    """Make a noun from its dictionary.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.from_dict({"kind": "Bernoulli", "probability": 0.1})
+    Bernoulli(probability=0.1)
+    """
+    if "kind" not in description:
+        raise ValueError(f"given {description!r}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}")
+    kind = description["kind"]
+    if kind not in _KINDS:
+        close = difflib.get_close_matches(kind, _KINDS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "import the module that defines a kind of your own first"
+        raise ValueError(f"kind: given {kind!r}, needs the name of a law, design, model, task or training; {hint}")
+    cls = _KINDS[kind]
+    names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
+    unknown = sorted(set(description) - {"kind", *names})
+    if unknown:
+        raise ValueError(f"{kind}: given unknown {', '.join(unknown)}; its fields are {', '.join(names)}")
+    return cls(**{name: _revive(kind, name, value) for name, value in description.items() if name != "kind"})
+
+
+def kind_of(cls: type) -> str:
+    """Name of a kind: the class name, with its module in front if it is not ours."""
+    ours = cls.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return cls.__name__ if ours else f"{cls.__module__}:{cls.__name__}"
+
+
+def argument(field: dataclasses.Field) -> str:
+    """Name of a field as an argument of its class: the field's own, unless it says otherwise."""
+    return field.metadata.get("argument", field.name)
+
+
+def data_field(converter: Any, **kwargs: Any) -> Any:
+    """Field that holds data, which dictionaries name by shape and SHA-256 only."""
+    return eqx.field(converter=converter, metadata={"data": True}, **kwargs)
+
+
+def _plain(value: Any, field: dataclasses.Field) -> Any:
+    if isinstance(value, Noun):
+        return value.to_dict()
+    if is_traced(value):
+        raise TypeError("a noun with traced values has no dictionary; call to_dict() outside jit, grad and vmap")
+    if field.metadata.get("data"):
+        return {"shape": list(value.shape), "sha256": _digest(value)}
+    if isinstance(value, jax.Array | np.ndarray):
+        return np.asarray(value).tolist()
+    if callable(value):
+        return {"function": f"{value.__module__}:{value.__qualname__}"}
+    return value
+
+
+def _digest(array: jax.Array) -> str:
+    # Hashing a large matrix takes seconds and arrays are immutable, so each is hashed once.
+    known, digest = _DIGESTS.get(id(array), (None, ""))
+    if known is None or known() is not array:
+        digest = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
+        _DIGESTS[id(array)] = (weakref.ref(array), digest)
+    return digest
+
+
+def _revive(kind: str, name: str, value: Any) -> Any:
+    if isinstance(value, dict) and "function" in value:
+        raise ValueError(
+            f"{kind}.{name}: given the function {value['function']!r} by name; functions are kept for provenance only, "
+            f"build the noun in Python and pass the function itself"
+        )
+    if isinstance(value, dict) and "sha256" in value:
+        raise ValueError(
+            f"{kind}.{name}: given data of shape {tuple(value['shape'])} by its SHA-256 only; load the data itself, "
+            f"build the noun in Python, and compare to_dict() to see that it is the same"
+        )
+    return from_dict(value) if isinstance(value, dict) and "kind" in value else value
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, jax.Array) and not is_traced(value):
+        if value.ndim == 0:
+            short = f"{float(value):g}"
+            return short if float(short) == float(value) else repr(float(value))
+        return f"<array {'x'.join(map(str, value.shape))}>"
+    if isinstance(value, Noun) or not callable(value):
+        return repr(value)
+    return getattr(value, "__qualname__", repr(value))
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is None:
+        return True
+    if is_traced(value):
+        return False
+    if isinstance(value, jax.Array) and value.ndim == 0 and isinstance(default, float | int):
+        return float(value) == default
+    return isinstance(default, int | str | Noun) and bool(value == default)

@@ -1,0 +1,116 @@
+"""Curves in time with error bars: what every time-dependent result shares."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from .format import uncertain
+
+Times = Float[np.ndarray, "times"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values at the times of a record, with standard errors (NaN where unknown)."""
+
+    value: Times
+    stderr: Times
+
+
+class Record:
+    """A result with curves in time. `Runs` and, later, `Limit` are records; `at` returns one."""
+
+    times: Times
+    """Times of the curves."""
+    curves: Mapping[str, Curve]
+    """Every curve by name: errors, loss, norms and the user's observables."""
+    discrete: bool
+    """Whether time runs in steps, so that nothing exists between the times."""
+
+    def __getitem__(self, name: str) -> Curve:
+        try:
+            return self.curves[name]
+        except KeyError:
+            raise KeyError(f"no curve {name!r}; there are {', '.join(self.curves)}") from None
+
+    @property
+    def train_error(self) -> Times:
+        """Mean of (y - x.w)^2 over the training samples."""
+        return self["train_error"].value
+
+    @property
+    def train_error_stderr(self) -> Times:
+        """Standard error of `train_error`."""
+        return self["train_error"].stderr
+
+    @property
+    def test_error(self) -> Times:
+        """Mean of (y - x.w)^2 over new samples, noise included."""
+        return self["test_error"].value
+
+    @property
+    def test_error_stderr(self) -> Times:
+        """Standard error of `test_error`."""
+        return self["test_error"].stderr
+
+    def at(self, times: float | Sequence[float] | np.ndarray) -> "Curves":
+        """Curves at given times.
+
+        Saved times are returned as they are. Between them a flow's curves are interpolated (shape-preserving cubics in
+        log time) and the difference to the interpolant on every other time is added to the standard error. Gradient
+        descent has no values between its steps: other times are refused.
+        """
+        wanted = np.atleast_1d(np.asarray(times, dtype=float))
+        if wanted.min() < self.times[0] or wanted.max() > self.times[-1]:
+            raise ValueError(
+                f"times {wanted.min():g} to {wanted.max():g} were asked for, but the record covers "
+                f"{self.times[0]:g} to {self.times[-1]:g}; extend the horizon or save_at"
+            )
+        index = np.clip(np.searchsorted(self.times, wanted), 1, len(self.times) - 1) if len(self.times) > 1 else 0
+        if len(self.times) > 1:
+            index = np.where(wanted - self.times[index - 1] < self.times[index] - wanted, index - 1, index)
+        saved = np.isclose(self.times[index], wanted, rtol=1e-9, atol=1e-12)
+        if saved.all():
+            picked = {k: Curve(c.value[index], c.stderr[index]) for k, c in self.curves.items()}
+            return Curves(self.times[index], picked, self.discrete)
+        if self.discrete:
+            missing = ", ".join(f"{t:g}" for t in wanted[~saved][:5])
+            raise ValueError(f"no step was saved at time {missing}; ask for step times, or give them in save_at=")
+        return Curves(wanted, {k: _interpolate(self.times, c, wanted) for k, c in self.curves.items()}, False)
+
+    def table(self, rows: int = 8) -> str:
+        """Return a few rows of the curves as text, values as ``0.0519(2)``."""
+        index = np.unique(np.linspace(0, len(self.times) - 1, min(rows, len(self.times))).round().astype(int))
+        names = [name for name in self.curves if np.isfinite(self.curves[name].value).any()]
+        cells = [["time", *names]]
+        for i in index:
+            row = [uncertain(float(self.curves[n].value[i]), float(self.curves[n].stderr[i])) for n in names]
+            cells.append([f"{self.times[i]:.4g}", *row])
+        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+
+
+@dataclass(frozen=True, repr=False)
+class Curves(Record):
+    """Curves alone, as `Record.at` returns them."""
+
+    times: Times
+    curves: Mapping[str, Curve]
+    discrete: bool
+
+    def __repr__(self) -> str:
+        return self.table(rows=len(self.times))
+
+
+def _interpolate(times: Times, curve: Curve, wanted: Float[np.ndarray, "wanted"]) -> Curve:
+    from scipy.interpolate import PchipInterpolator  # slow to import, rarely needed
+
+    scale = times[times > 0][0]
+    x, x_wanted = np.log1p(times / scale), np.log1p(wanted / scale)
+    value = PchipInterpolator(x, curve.value)(x_wanted)
+    coarse = np.unique(np.r_[0 : len(x) : 2, len(x) - 1])
+    rough = PchipInterpolator(x[coarse], curve.value[coarse])(x_wanted)
+    stderr = np.interp(x_wanted, x, curve.stderr)
+    return Curve(value, np.hypot(stderr, np.abs(value - rough)))

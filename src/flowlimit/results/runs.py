@@ -1,0 +1,103 @@
+"""The record of a finite-size experiment: several trials, their mean and its standard error."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .outcome import Outcome
+from .record import Curve, Record, Times
+
+if TYPE_CHECKING:
+    import xarray
+
+
+@dataclass(frozen=True, repr=False)
+class Runs(Record):
+    """Finite-size runs of one problem.
+
+    Attributes
+    ----------
+    times
+        Saved times, starting at 0.
+    values
+        Name of a curve -> array of shape (trials, times).
+    discrete
+        True for gradient descent: nothing exists between the steps.
+    result
+        Outcome code and message; the message is empty on success.
+    stats
+        Counters and settings of the computation (seconds, steps, tolerance, devices).
+    provenance
+        Version, key and problem as a plain dictionary.
+    weights, weights_times, w_star
+        Weights of shape (trials, weights_times, dim) and targets (trials, dim), if ``weights_at`` was given.
+    """
+
+    times: Times
+    values: Mapping[str, Float[np.ndarray, "trials times"]]
+    discrete: bool
+    result: Outcome = field(default_factory=Outcome)
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    weights: Float[np.ndarray, "trials saved dim"] | None = None
+    weights_times: Float[np.ndarray, "saved"] | None = None
+    w_star: Float[np.ndarray, "trials dim"] | None = None
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return len(next(iter(self.values.values())))
+
+    @cached_property
+    def curves(self) -> Mapping[str, Curve]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Means over trials with their standard errors (NaN for a single trial)."""
+        return {name: _mean(value) for name, value in self.values.items()}
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return a labelled data set with axes trial and time, and provenance in its attributes."""
+        import json
+
+        import xarray as xr
+
+        variables: dict[str, Any] = {name: (("trial", "time"), value) for name, value in self.values.items()}
+        coords: dict[str, Any] = {"time": ("time", self.times), "trial": ("trial", np.arange(self.trials))}
+        if self.weights is not None:
+            variables["weights"] = (("trial", "weights_time", "coordinate"), self.weights)
+            coords["weights_time"] = ("weights_time", self.weights_times)
+        if self.w_star is not None:
+            variables["w_star"] = (("trial", "coordinate"), self.w_star)
+        attrs = {
+            "kind": "Runs",
+            "curves": list(self.values),
+            "discrete": int(self.discrete),
+            "result": str(self.result.code),
+            "message": self.result.message,
+            "stats": json.dumps(dict(self.stats)),
+            "provenance": json.dumps(dict(self.provenance)),
+        }
+        return xr.Dataset(variables, coords, attrs)
+
+    def __repr__(self) -> str:
+        problem = self.provenance.get("problem", {})
+        head = f"Runs: {self.trials} trial{'s' * (self.trials != 1)}, dim {problem.get('dim', '?')}"
+        lines = [head, *(f"  {self.provenance['summary'][key]}" for key in self.provenance.get("summary", {}))]
+        if "rtol" in self.stats:
+            lines.append(f"  integrated by {self.stats['solver']}, weights to a relative {self.stats['rtol']:g}")
+        if self.result.message:
+            lines.append(f"  {self.result.code}: {self.result.message}")
+        return "\n".join([*lines, self.table()])
+
+
+def _mean(value: Float[np.ndarray, "trials times"]) -> Curve:
+    trials = len(value)
+    if not trials:
+        return Curve(np.full(value.shape[1], np.nan), np.full(value.shape[1], np.nan))
+    # A diverged trial has infinities: its mean is infinite and its error unknown, and numpy need not warn of that.
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = value.mean(axis=0)
+        stderr = value.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full_like(mean, np.nan)
+    return Curve(mean, stderr)

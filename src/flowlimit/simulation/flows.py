@@ -1,0 +1,121 @@
+"""Gradient flow at finite size: diffrax with error control, each model with its own steps, on shared data."""
+
+from typing import Any
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..numerics.chebyshev import RungeKuttaChebyshev
+from ..problem.flow import Flow
+from ..types import Coordinates, PRNGKey, Scalar, ThetaRows
+from .control import WeightControl, theta_size
+from .data import Data
+from .engine import Chunk, Chunked, Engine, State
+from .measure import Observables, backward, forward, measure
+from .start import initial_theta
+from .stiffness import largest_eigenvalue, spectral_radius
+
+MAX_STEPS = 1_000_000
+
+
+class FlowConstants(eqx.Module):
+    """Fixed along a run: the largest eigenvalue of X^T X / delta, and the size of each model's start."""
+
+    curvature: Scalar
+    size: Float[Array, "models"]
+
+
+class FlowEngine(Engine):
+    """Integrates theta' = drift(t, theta, g(theta)).
+
+    Saved times are reached exactly: nothing is interpolated. The models of a group are batched, so that every stage is
+    two matrix products for all of them, while each keeps its own step size.
+
+    Parameters
+    ----------
+    rtol
+        Relative accuracy asked of the weights.
+    stabilised
+        Whether to use the Runge-Kutta-Chebyshev solver (for stiff flows) and not Tsit5.
+    solver
+        A diffrax solver in place of these two.
+    """
+
+    rtol: float = eqx.field(static=True)
+    stabilised: bool = eqx.field(static=True)
+    solver: Any = eqx.field(default=None, static=True)
+    slots: int = eqx.field(default=16, static=True)
+    budget: float = eqx.field(default=float("inf"), static=True)
+
+    @property
+    def solver_name(self) -> str:
+        """Name of the solver in use."""
+        chosen = type(self.solver) if self.solver else RungeKuttaChebyshev if self.stabilised else diffrax.Tsit5
+        return chosen.__name__
+
+    @property
+    def tolerance(self) -> float:
+        """Local error a step may make.
+
+        The global error of the Chebyshev solver, of order 2, goes like the tolerance to the power 2/3: undone here.
+        """
+        return 30.0 * self.rtol**1.5 if self.stabilised else self.rtol
+
+    def start(self, flow: Flow, data: Data, key: PRNGKey) -> State:
+        """Position is time."""
+        theta = initial_theta(flow, data, key)
+        models = theta.shape[0]
+        curvature = largest_eigenvalue(data.X) if self.stabilised else jnp.zeros(())
+        own = FlowConstants(curvature, jax.vmap(theta_size)(theta))
+        return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), own)
+
+    def advance(
+        self, flow: Flow, data: Data, observables: Observables, state: State, chunk: Chunk
+    ) -> tuple[State, Chunked]:
+        """Integrate to the stop."""
+
+        def field(t: Scalar, theta: ThetaRows, flow: Flow) -> ThetaRows:
+            _, f = forward(flow, data, t, theta)
+            return flow.drift_rows(t, theta, backward(flow, data, f))
+
+        def save(t: Scalar, theta: ThetaRows, flow: Flow) -> dict[str, Scalar]:
+            w, f = forward(flow, data, t, theta)
+            return dict(measure(flow, data, observables, t, theta, w, f))
+
+        def radius(t: Scalar, theta: ThetaRows, flow: Flow) -> Scalar:
+            _, f = forward(flow, data, t, theta)
+            return spectral_radius(flow, t, theta, backward(flow, data, f), state.own.curvature)
+
+        solver = self.solver or (RungeKuttaChebyshev(radius) if self.stabilised else diffrax.Tsit5())
+
+        def one(flow: Flow, theta: ThetaRows, size: Scalar) -> tuple[diffrax.Solution, Coordinates]:
+            control = WeightControl(self.tolerance, size)
+            solution = diffrax.diffeqsolve(
+                diffrax.ODETerm(field),  # pyright: ignore[reportArgumentType]
+                solver,
+                state.position,
+                chunk.stop,
+                None,
+                theta,
+                args=flow,
+                saveat=diffrax.SaveAt(
+                    subs=(diffrax.SubSaveAt(ts=chunk.targets, fn=save), diffrax.SubSaveAt(t1=True)),
+                ),
+                stepsize_controller=diffrax.ClipStepSizeController(control, step_ts=chunk.targets),
+                max_steps=MAX_STEPS,
+                adjoint=diffrax.ForwardMode(),
+                throw=False,
+            )
+            assert solution.ys is not None
+            return solution, flow.readout_rows(chunk.stop, solution.ys[1][0])
+
+        models = eqx.filter_vmap(one, in_axes=(eqx.if_array(0), 0, 0))
+        solution, w = models(flow, state.theta, state.own.size)
+        good = solution.result == diffrax.RESULTS.successful
+        alive = state.alive & good & jnp.isfinite(w).all(axis=1)
+        values, ends = solution.ys
+        steps = state.steps + solution.stats["num_steps"]
+        return State(chunk.stop, ends[:, 0], alive, steps, state.own), Chunked(values, w)

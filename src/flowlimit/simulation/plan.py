@@ -1,0 +1,226 @@
+"""From nouns and options to a plan: sizes, saved positions, groups of like models, engines; and the refusals."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..numerics.streams import as_key
+from ..problem.flow import Flow, make_flow
+from ..problem.models import Model
+from ..problem.models.scales import PerCoordinate
+from ..problem.tasks import Dataset, Regression
+from ..problem.trainings import ContinuousClock, StepClock, Training
+from ..types import PRNGKey, Times
+from .data import shared_data
+from .engine import Engine
+from .flows import FlowEngine
+from .measure import RESERVED, Observables
+from .schedule import Positions, log_grid
+from .steps import StepEngine
+from .stiffness import is_stiff
+
+DEFAULT_TRIALS = 10
+
+
+@dataclass(frozen=True)
+class Group:
+    """Models that run as one batch: where they stand in the user's list, their stacked flow, and their engine."""
+
+    members: tuple[int, ...]
+    flow: Flow
+    engine: Engine
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole experiment."""
+
+    task: Regression | Dataset
+    groups: Sequence[Group]
+    samples: int
+    dim: int
+    trials: int
+    key: PRNGKey
+    saves: Positions
+    weights: Positions
+    unit: float
+    """Time of one position: the step size for steps, 1 for times."""
+    observables: Observables
+    devices: tuple[Any, ...]
+
+
+def make_plan(
+    models: Sequence[Model],
+    task: Regression | Dataset,
+    training: Training,
+    *,
+    dim: Any,
+    trials: Any,
+    key: Any,
+    save_at: Times | None,
+    weights_at: Times | None,
+    observables: Any,
+    rtol: float,
+    solver: Any,
+    devices: Sequence[Any] | None,
+) -> Plan:
+    """Check the arguments of `simulate` and lay out its work."""
+    _check_nouns(models, task, training)
+    samples, dim = _size(models, task, dim)
+    trials = _trials(models, task, trials)
+    saves = _positions("save_at", save_at, training.clock)
+    weights = _positions("weights_at", [] if weights_at is None else weights_at, training.clock)
+    if not np.isin(weights, saves).all():
+        raise ValueError("weights_at: given times that are not saved; add them to save_at")
+    if not 1e-12 <= rtol <= 1e-2:
+        raise ValueError(f"rtol: given {rtol!r}, needs a number from 1e-12 to 1e-2, e.g. rtol=1e-6")
+    devices = tuple(jax.local_devices() if devices is None else devices)
+    if not devices:
+        raise ValueError("devices: given none, needs at least one, e.g. devices=jax.local_devices()")
+    return Plan(
+        task=task,
+        groups=_groups(models, task, training, dim, samples / dim, rtol, solver),
+        samples=samples,
+        dim=dim,
+        trials=trials,
+        key=as_key(key),
+        saves=saves,
+        weights=weights,
+        unit=float(training.clock.step_size) if isinstance(training.clock, StepClock) else 1.0,
+        observables=_observables(observables),
+        devices=devices[:trials],
+    )
+
+
+def _check_nouns(models: Sequence[Model], task: Any, training: Any) -> None:
+    if not models:
+        raise ValueError("model: given an empty list, needs at least one model, e.g. fl.DiagonalLinear(init_scale=0.3)")
+    for model in models:
+        if not isinstance(model, Model):
+            raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
+    if not isinstance(task, Regression | Dataset):
+        raise TypeError(
+            f"task: given {task!r}, needs a task or a Dataset, e.g. fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
+        )
+    if not isinstance(training, Training):
+        raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
+
+
+def _size(models: Sequence[Model], task: Regression | Dataset, dim: Any) -> tuple[int, int]:
+    matrix = shared_data(task).X
+    if matrix is not None:
+        if dim not in (None, matrix.shape[1]):
+            raise ValueError(f"dim: given {dim}, but the matrix has {matrix.shape[1]} columns; leave dim out")
+        samples, dim = matrix.shape
+    elif not isinstance(dim, int | np.integer) or isinstance(dim, bool) or dim < 1:
+        raise ValueError(f"dim: given {dim!r}, needs the number of coordinates, e.g. dim=1000")
+    else:
+        assert isinstance(task, Regression)
+        samples, dim = task.samples(int(dim)), int(dim)
+    for model in models:
+        scale = getattr(model, "init_scale", None)
+        if isinstance(scale, PerCoordinate) and not (isinstance(task, Dataset) and scale.values.shape == (dim,)):
+            raise ValueError(
+                f"init_scale: given {scale.values.shape[0]} scales, one a coordinate; that needs a Dataset of that dim;"
+                f" for random scales give a law, e.g. init_scale=fl.Empirical(scales)"
+            )
+    return samples, dim
+
+
+def _trials(models: Sequence[Model], task: Regression | Dataset, trials: Any) -> int:
+    random = isinstance(task, Regression) or any(model.num_normals for model in models)
+    if trials is None:
+        return DEFAULT_TRIALS if random else 1
+    if not isinstance(trials, int | np.integer) or isinstance(trials, bool) or trials < 1:
+        raise ValueError(f"trials: given {trials!r}, needs an int of at least 1, e.g. trials=10")
+    if trials > 1 and not random:
+        raise ValueError(
+            f"trials: given {trials}, but data and starts are fixed, so that all trials would be the same;"
+            f" leave trials out"
+        )
+    return int(trials)
+
+
+def _positions(name: str, times: Times | None, clock: Any) -> Positions:
+    """Turn times into positions: steps for gradient descent, times for a flow."""
+    if isinstance(clock, ContinuousClock):
+        unit, last = 1.0, float(clock.horizon)
+    else:
+        unit, last = float(clock.step_size), float(clock.num_steps)
+    if times is None:
+        return log_grid(last) if isinstance(clock, ContinuousClock) else np.arange(last + 1.0)
+    positions = np.asarray(times, dtype=float) / unit
+    if positions.ndim != 1 or (name == "save_at" and not len(positions)):
+        raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {last * unit:g}]")
+    if isinstance(clock, StepClock):
+        steps = np.round(positions)
+        if np.abs(steps - positions).max(initial=0.0) > 1e-6:
+            raise ValueError(f"{name}: given times between steps; needs multiples of the step size {unit:g}")
+        positions = steps
+    inside = (positions >= 0.0) & (positions <= last * (1.0 + 1e-12))
+    if not inside.all() or (np.diff(positions) <= 0.0).any():
+        raise ValueError(f"{name}: given {times!r}, needs ascending times from 0 to {last * unit:g}")
+    return positions
+
+
+def _observables(observables: Any) -> Observables:
+    items = tuple((observables or {}).items())
+    for name, function in items:
+        if name in RESERVED or not callable(function):
+            raise ValueError(
+                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(RESERVED)} and a"
+                f" function (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"
+            )
+    return items
+
+
+def _groups(
+    models: Sequence[Model],
+    task: Regression | Dataset,
+    training: Training,
+    dim: int,
+    aspect_ratio: float,
+    rtol: float,
+    solver: Any,
+) -> list[Group]:
+    """Batch models of one kind: same functions, same shapes, same engine."""
+    flows: dict[Any, list[tuple[int, Flow]]] = {}
+    engines: dict[Any, Engine] = {}
+    for index, model in enumerate(models):
+        flow = _any_length(make_flow(model, task, training))
+        engine = _engine(flow, dim, aspect_ratio, rtol, solver)
+        arrays, static = eqx.partition(flow, eqx.is_array)
+        shapes = tuple(leaf.shape for leaf in jax.tree.leaves(arrays))
+        kind = (engine, jax.tree.structure(static), tuple(jax.tree.leaves(static)), shapes)
+        flows.setdefault(kind, []).append((index, flow))
+        engines[kind] = engine
+    return [
+        Group(tuple(index for index, _ in members), _stack([flow for _, flow in members]), engines[kind])
+        for kind, members in flows.items()
+    ]
+
+
+def _any_length(flow: Flow) -> Flow:
+    """Drop the number of steps: the driver counts them, and one program serves any number."""
+    if not isinstance(flow.clock, StepClock):
+        return flow
+    return dataclasses.replace(flow, clock=StepClock(flow.clock.step_size, num_steps=0))
+
+
+def _engine(flow: Flow, dim: int, aspect_ratio: float, rtol: float, solver: Any) -> Engine:
+    if isinstance(flow.clock, StepClock):
+        return StepEngine()
+    assert isinstance(flow.clock, ContinuousClock)
+    stiff = solver is None and is_stiff(flow, dim, aspect_ratio, float(flow.clock.horizon), rtol)
+    return FlowEngine(rtol=rtol, stabilised=stiff, solver=solver)
+
+
+def _stack(flows: list[Flow]) -> Flow:
+    arrays, static = zip(*(eqx.partition(flow, eqx.is_array) for flow in flows), strict=True)
+    return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), static[0])

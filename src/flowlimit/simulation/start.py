@@ -1,0 +1,23 @@
+"""Starts: theta(0) of all models on one data set."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..problem.flow import Flow
+from ..types import PRNGKey, ThetaRows
+from .data import Data
+from .engine import ThetaModels
+
+
+def initial_theta(flow: Flow, data: Data, key: PRNGKey) -> ThetaModels:
+    """Draw theta(0); the models of a group share their normals, as they share the data."""
+    dim = data.X.shape[1]
+    normals = jax.random.normal(key, (dim, flow.num_normals))
+    # Without a target no start can depend on it.
+    w_star = jnp.zeros(dim) if data.w_star is None else data.w_star
+
+    def one(flow: Flow) -> ThetaRows:
+        return flow.init_rows(normals, w_star)
+
+    return eqx.filter_vmap(one, in_axes=(eqx.if_array(0),))(flow)

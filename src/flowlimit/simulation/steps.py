@@ -1,0 +1,66 @@
+"""Gradient descent at finite size: the exact recursion in the model's own parameters, two matrix products a step."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int
+
+from ..problem.flow import Flow
+from ..problem.trainings import StepClock
+from ..types import PRNGKey, ThetaRows
+from .data import Data
+from .engine import Chunk, Chunked, Engine, State
+from .measure import Observables, backward, forward, measure
+from .start import initial_theta
+
+
+class StepEngine(Engine):
+    """theta_{i+1} = theta_i + step_size drift(t_i, theta_i, g_i)."""
+
+    slots: int = eqx.field(default=256, static=True)
+    budget: float = eqx.field(default=64.0, static=True)
+
+    def start(self, flow: Flow, data: Data, key: PRNGKey) -> State:
+        """Position is the next step to take, at first 0."""
+        theta = initial_theta(flow, data, key)
+        models = theta.shape[0]
+        return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), None)
+
+    def advance(
+        self, flow: Flow, data: Data, observables: Observables, state: State, chunk: Chunk
+    ) -> tuple[State, Chunked]:
+        """Take steps up to and with the stop; a step measures before it moves."""
+        targets, stop = chunk.targets.astype(int), chunk.stop.astype(int)
+
+        def one(flow: Flow, theta: ThetaRows, step: Int[Array, ""]):
+            assert isinstance(flow.clock, StepClock)
+            t = step * flow.clock.step_size
+            w, f = forward(flow, data, t, theta)
+            values = measure(flow, data, observables, t, theta, w, f)
+            move = flow.drift_rows(t, theta, backward(flow, data, f))
+            return theta + flow.clock.step_size * move, dict(values), w
+
+        models = eqx.filter_vmap(one, in_axes=(eqx.if_array(0), 0, None))
+
+        def body(carry):
+            step, theta, slot, buffer, _ = carry
+            theta, values, w = models(flow, theta, step)
+            # Every step writes to the open slot; the slot closes when its target has been written. One write of all
+            # curves together: at small dims the number of operations a step is what costs.
+            row = jnp.stack(jax.tree.leaves(values))
+            buffer = jax.lax.dynamic_update_index_in_dim(buffer, row, slot, axis=0)
+            slot = jnp.minimum(slot + (step == targets[slot]), self.slots - 1)
+            return step + 1, theta, slot, buffer, w
+
+        _, values, w = jax.eval_shape(models, flow, state.theta, jnp.zeros((), int))
+        curves, names = jax.tree.flatten(values)
+        buffer = jnp.full((self.slots, len(curves), *curves[0].shape), jnp.nan)
+        first = state.position.astype(int)
+        step, theta, _, buffer, w = jax.lax.while_loop(
+            lambda carry: carry[0] <= stop,
+            body,
+            (first, state.theta, jnp.zeros((), int), buffer, jnp.zeros(w.shape)),
+        )
+        recorded = Chunked(jax.tree.unflatten(names, list(jnp.moveaxis(buffer, 0, -1))), w)
+        alive = state.alive & jnp.isfinite(theta).all(axis=tuple(range(1, theta.ndim)))
+        return State(step.astype(float), theta, alive, state.steps + step - first, None), recorded

@@ -1,0 +1,1 @@
+"""Public verbs and shared tools."""

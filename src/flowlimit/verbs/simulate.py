@@ -1,0 +1,207 @@
+"""The verb `simulate`: finite-size experiments from the three nouns."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
+
+from ..problem.models import Model
+from ..problem.tasks import Dataset, Regression
+from ..problem.trainings import StepClock, Training
+from ..results import Code, Outcome, Runs
+from ..simulation import RESERVED, Collected, FlowEngine, Plan, make_plan, run
+from ..types import Observable, PRNGKey, Times
+from .progress import Progress, reporter
+from .provenance import provenance, with_noun
+
+
+class Options(TypedDict, total=False):
+    """Keyword arguments of `simulate`, for its overloads."""
+
+    dim: int | None
+    trials: int | None
+    key: int | PRNGKey
+    save_at: Times | None
+    weights_at: Times | None
+    observables: Mapping[str, Observable] | None
+    rtol: float
+    solver: Any
+    devices: Sequence[Any] | None
+    progress: Progress
+    throw: bool
+
+
+@overload
+def simulate(model: Model, task: Regression | Dataset, training: Training, **options: Unpack[Options]) -> Runs: ...
+@overload
+def simulate(
+    model: Sequence[Model], task: Regression | Dataset, training: Training, **options: Unpack[Options]
+) -> list[Runs]: ...
+
+
+def simulate(
+    model: Model | Sequence[Model],
+    task: Regression | Dataset,
+    training: Training,
+    *,
+    dim: int | None = None,
+    trials: int | None = None,
+    key: int | PRNGKey = 0,
+    save_at: Times | None = None,
+    weights_at: Times | None = None,
+    observables: Mapping[str, Observable] | None = None,
+    rtol: float = 1e-6,
+    solver: Any = None,
+    devices: Sequence[Any] | None = None,
+    progress: Progress = False,
+    throw: bool = True,
+) -> Runs | list[Runs]:
+    """Train models on finite data and measure them in time.
+
+    Gradient descent is the exact recursion in the model's own parameters. Gradient flow is integrated with error
+    control, in the mirror coordinate where the model has one, by a stabilised explicit solver where it is stiff.
+
+    Parameters
+    ----------
+    model
+        A model, or a list of models: these are trained on the same data, and those alike in kind as one batch.
+    task
+        The law of the data, drawn anew in each trial; or a `Dataset`.
+    training
+        `GradientFlow` or `GradientDescent`.
+    dim
+        Number of coordinates d; samples are round(aspect_ratio dim). Not given beside a `Dataset`.
+    trials
+        Number of independent repetitions, 10 unless given. One for a `Dataset` unless starts are random.
+    key
+        An int or a jax key. Trial i is the same for any number of trials and devices.
+    save_at
+        Times to save, ascending. Every step for gradient descent; 0, the horizon and a log grid for a flow.
+    weights_at
+        Times, among those saved, at which the weights themselves are kept.
+    observables
+        Name -> function ``(w, w_star) -> number`` of one coordinate, averaged over coordinates.
+    rtol
+        Relative accuracy of the weights along a flow. Gradient descent has no such error.
+    solver
+        A diffrax solver for flows, in place of the automatic choice.
+    devices
+        Devices to spread trials over; all local ones unless given.
+    progress
+        True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
+    throw
+        Whether to raise if a run diverged; if not, the outcome is in ``.result``.
+
+    Returns
+    -------
+    Runs, or a list of them for a list of models.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> model = fl.DiagonalLinear(init_scale=0.3)
+    >>> task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    >>> runs = fl.simulate(model, task, fl.GradientDescent(step_size=0.1, num_steps=50), dim=100, trials=4, key=0)
+    >>> runs.test_error.shape, runs.trials
+    ((51,), 4)
+    """
+    began = time.perf_counter()
+    models = [model] if isinstance(model, Model) else list(model)
+    plan = make_plan(
+        models,
+        task,
+        training,
+        dim=dim,
+        trials=trials,
+        key=key,
+        save_at=save_at,
+        weights_at=weights_at,
+        observables=observables,
+        rtol=rtol,
+        solver=solver,
+        devices=devices,
+    )
+    with reporter(progress, "simulate") as report:
+        collected, stopped = run(plan, report)
+    stats = _stats(plan, collected, time.perf_counter() - began)
+    # Described once: the digest of a large data set takes time.
+    origin = provenance(key, task=task, training=training, dim=plan.dim, samples=plan.samples, trials=plan.trials)
+    results = [
+        _record(plan, one, training, collected[index], stats[index], with_noun(origin, model=one), stopped)
+        for index, one in enumerate(models)
+    ]
+    if throw:
+        for result in results:
+            result.result.raise_if_failed()
+    return results[0] if isinstance(model, Model) else results
+
+
+def _record(
+    plan: Plan,
+    model: Model,
+    training: Training,
+    collected: Collected,
+    stats: Mapping[str, Any],
+    origin: Mapping[str, Any],
+    stopped: bool,
+) -> Runs:
+    times = plan.saves * plan.unit
+    discrete = isinstance(training.clock, StepClock)
+    if not collected.values:
+        times, values = times[:0], {"train_error": np.zeros((0, 0))}
+    else:
+        values = {name: np.stack([trial[name] for trial in collected.values]) for name in _ordered(collected)}
+        times = times[: values["train_error"].shape[1]]
+    whole = len(plan.weights) and all(len(w) == len(plan.weights) for w in collected.weights) and collected.weights
+    return Runs(
+        times=times,
+        values=values,
+        discrete=discrete,
+        result=_outcome(plan, model, collected, values["train_error"], times, discrete, stopped),
+        stats=stats,
+        provenance=origin,
+        weights=np.stack(collected.weights) if whole else None,
+        weights_times=plan.weights * plan.unit if whole else None,
+        w_star=np.stack(collected.w_star) if whole and collected.w_star else None,
+    )
+
+
+def _ordered(collected: Collected) -> list[str]:
+    """Names of the curves, our own in their order and then the user's (jit hands dictionaries back sorted)."""
+    names = collected.values[0]
+    return [name for name in RESERVED if name in names] + [name for name in names if name not in RESERVED]
+
+
+def _outcome(
+    plan: Plan,
+    model: Model,
+    collected: Collected,
+    errors: np.ndarray,
+    times: np.ndarray,
+    discrete: bool,
+    stopped: bool,
+) -> Outcome:
+    if stopped:
+        done = f"{len(collected.values)} of {plan.trials} trials"
+        reached = f", up to time {times[-1]:g}" if len(times) else ""
+        return Outcome(Code.STOPPED, f"stopped by progress() with {done}{reached}")
+    if not collected.failed:
+        return Outcome()
+    which = f"{model!r} in {len(collected.failed)} of {plan.trials} trials"
+    broken = ~np.isfinite(errors).all(axis=0)
+    when = f"by time {times[broken.argmax()]:g}" if broken.any() else "after the last saved time"
+    if discrete:
+        return Outcome(Code.DIVERGED, f"{which} ceased to be finite {when}; take a smaller step_size, or GradientFlow")
+    fix = "take a larger rtol or another solver"
+    return Outcome(Code.STEP_LIMIT, f"the solver reached its limit of steps with {which}, {when}; {fix}")
+
+
+def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> dict[int, dict[str, Any]]:
+    stats: dict[int, dict[str, Any]] = {}
+    for group in plan.groups:
+        for member in group.members:
+            stats[member] = {"seconds": seconds, "devices": len(plan.devices), "steps": collected[member].steps}
+            if isinstance(group.engine, FlowEngine):
+                stats[member] |= {"rtol": group.engine.rtol, "solver": group.engine.solver_name}
+    return stats

@@ -1,0 +1,74 @@
+"""The command as a person uses it: in a process of its own."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from flowlimit.cli.app import main; main()"]
+
+
+def flowlimit(*words):
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=False)
+
+
+def test_help_is_quick_and_loads_no_jax():
+    """Under 0.4 s: the best of five, since the machine may be busy."""
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        done = flowlimit("--help")
+        seconds.append(time.perf_counter() - began)
+    assert done.returncode == 0
+    assert "simulate" in done.stdout
+    assert "doctor" in done.stdout
+    assert min(seconds) < 0.4
+    code = "import sys, flowlimit.cli.app; assert not {'jax', 'numpy', 'rich'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_version():
+    import flowlimit
+
+    assert flowlimit_version() == flowlimit.__version__
+
+
+def flowlimit_version():
+    return flowlimit("--version").stdout.strip()
+
+
+def test_doctor():
+    done = flowlimit("doctor")
+    assert done.returncode == 0, done.stderr
+    for word in ("flowlimit", "jax", "devices", "precision", "double", "extra cluster", "ready"):
+        assert word in done.stdout
+
+
+def test_simulate(tmp_path):
+    words = ["simulate", "--init-scale", "0.3", "--init-scale", "1", "--dim", "40", "--trials", "2", "--horizon", "5"]
+    done = flowlimit(*words, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("test_error") == 2
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    import flowlimit as fl
+
+    assert fl.load(tmp_path / "a" / "1.zarr").provenance["problem"]["model"]["init_scale"] == 1.0
+    again = flowlimit(*words, "--out", str(tmp_path / "a"))
+    assert again.returncode == 2
+    assert "exists; give another path" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--init-scale", "-1"], "init_scale: given -1, needs a number above 0"),
+        (["--step-size", "0.1"], "both --step-size and --num-steps"),
+        (["--step-size", "0.1", "--num-steps", "99", "--init-scale", "3", "--dim", "50"], "diverged: DiagonalLinear"),
+    ],
+)
+def test_errors_are_one_line(words, message):
+    done = flowlimit("simulate", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,59 @@
+"""Pictures: panels, labels, error bars."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import flowlimit as fl
+from flowlimit.plot.labels import result_labels
+
+
+@pytest.fixture(scope="module")
+def results():
+    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(1.0)]
+    return fl.simulate(models, task, fl.GradientDescent(0.1, 40), dim=40, trials=3)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_two_panels_with_error_bars(results):
+    axes = fl.plot.curves(results)
+    assert [a.get_ylabel() for a in axes] == ["training error", "test error"]
+    assert all(a.get_xlabel() == "time $t$" and a.get_xscale() == "log" for a in axes)
+    assert [t.get_text() for t in axes[0].get_legend().get_texts()] == ["init_scale 0.3", "init_scale 1"]
+    bars = axes[1].containers[0]
+    points = np.asarray(bars.lines[0].get_xydata())
+    segments = bars.lines[2][0].get_segments()
+    curve = results[0].at(points[:, 0])
+    assert points[:, 1] == pytest.approx(curve.test_error)
+    assert [s[1][1] - s[0][1] for s in segments] == pytest.approx(2 * curve.test_error_stderr)
+
+
+def test_own_axes_and_labels(results):
+    figure, axis = plt.subplots()
+    (drawn,) = fl.plot.curves(results[0], names=["loss"], labels=["mine"], axes=axis)
+    assert drawn is axis
+    assert axis.get_legend().get_texts()[0].get_text() == "mine"
+    figure.canvas.draw()
+
+
+def test_labels_say_what_differs(results):
+    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    linear = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 4), dim=40, trials=2)
+    assert result_labels(results[:1]) == ["DiagonalLinear"]
+    assert result_labels([results[0], linear])[0].startswith("DiagonalLinear, ")
+    assert result_labels([results[0], linear])[1].startswith("Linear, ")
+
+
+def test_refusals(results):
+    with pytest.raises(ValueError, match="results: given none"):
+        fl.plot.curves()
+    with pytest.raises(ValueError, match="labels: given 1, needs 2"):
+        fl.plot.curves(results, labels=["a"])
+    with pytest.raises(ValueError, match="axes: given 1, needs 2, one for each of train_error, test_error"):
+        fl.plot.curves(results, axes=plt.subplots()[1])

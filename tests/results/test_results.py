@@ -1,0 +1,104 @@
+"""Records: means with errors, times, printing, xarray."""
+
+import json
+
+import numpy as np
+import pytest
+
+import flowlimit as fl
+from flowlimit.results import uncertain
+
+
+@pytest.fixture(scope="module")
+def flow_runs():
+    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    return fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientFlow(10.0), dim=60, trials=4, weights_at=[10.0])
+
+
+@pytest.fixture(scope="module")
+def step_runs():
+    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    return fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, 20), dim=60, trials=4)
+
+
+@pytest.mark.parametrize(
+    ("value", "stderr", "text"),
+    [
+        (0.05192, 0.00021, "0.0519(2)"),
+        (0.05192, 0.0096, "0.05(1)"),
+        (1.0, 0.5, "1.0(5)"),
+        (1234.5, 67.0, "1230(70)"),
+        (3.2e-9, 4e-11, "3.20(4)e-09"),
+        (-2.5e7, 1e5, "-2.50(1)e+07"),
+        (0.0, 0.01, "0.00(1)"),
+        (0.0, 0.0, "0.0000"),
+        (1.0, float("nan"), "1.0000"),
+        (float("inf"), 1.0, "inf"),
+        (1.5, 1e-15, "1.5000"),
+    ],
+)
+def test_uncertain_numbers(value, stderr, text):
+    assert uncertain(value, stderr) == text
+
+
+def test_mean_and_standard_error(step_runs):
+    values = step_runs.values["test_error"]
+    assert step_runs.test_error == pytest.approx(values.mean(axis=0))
+    assert step_runs.test_error_stderr == pytest.approx(np.std(values, axis=0, ddof=1) / 2.0)
+    assert step_runs.train_error_stderr.shape == step_runs.train_error.shape == (21,)
+
+
+def test_one_trial_has_no_standard_error(task):
+    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 2), dim=20, trials=1)
+    assert np.isnan(runs.test_error_stderr).all()
+
+
+def test_at_saved_times(step_runs, flow_runs):
+    assert step_runs.at([0.3, 2.0]).train_error == pytest.approx(step_runs.train_error[[3, 20]], rel=0, abs=0)
+    assert step_runs.at(0.0).train_error[0] == step_runs.train_error[0]
+    assert flow_runs.at(flow_runs.times).test_error == pytest.approx(flow_runs.test_error, rel=0, abs=0)
+
+
+def test_at_other_times(step_runs, flow_runs):
+    with pytest.raises(ValueError, match=r"no step was saved at time 0\.25; ask for step times"):
+        step_runs.at([0.25, 0.3])
+    with pytest.raises(ValueError, match="the record covers 0 to 10; extend the horizon"):
+        flow_runs.at([3.0, 11.0])
+
+
+def test_interpolation_is_honest(flow_runs):
+    """Between saved times: the true curve lies within the reported error, which is small."""
+    wanted = np.array([0.0042, 0.37, 2.22, 7.77])
+    problem = flow_runs.provenance["problem"]
+    model, task = fl.from_dict(problem["model"]), fl.from_dict(problem["task"])
+    exact = fl.simulate(model, task, fl.GradientFlow(10.0), dim=60, trials=4, save_at=wanted)
+    between = flow_runs.at(wanted)
+    extra = np.sqrt(np.maximum(between.train_error_stderr**2 - exact.train_error_stderr**2, 0.0))
+    assert (np.abs(between.train_error - exact.train_error) <= 3 * extra + 1e-6).all()
+    assert (np.abs(between.train_error / exact.train_error - 1.0) < 1e-3).all()
+
+
+def test_printing(flow_runs, step_runs):
+    text = repr(flow_runs)
+    assert text.startswith("Runs: 4 trials, dim 60\n  DiagonalLinear(init_scale=0.3)\n")
+    assert "Tsit5, weights to a relative 1e-06" in text
+    assert "test_error" in text
+    assert "(" in repr(step_runs.at([0.5, 1.0])).splitlines()[1]
+
+
+def test_xarray(flow_runs):
+    data = flow_runs.to_xarray()
+    assert dict(data["train_error"].sizes) == {"trial": 4, "time": len(flow_runs.times)}
+    assert dict(data["weights"].sizes) == {"trial": 4, "weights_time": 1, "coordinate": 60}
+    assert data["test_error"].mean("trial").values == pytest.approx(flow_runs.test_error)
+    origin = json.loads(data.attrs["provenance"])
+    assert origin["version"] == fl.__version__
+    assert origin["key"] == 0
+    assert fl.from_dict(origin["problem"]["task"]) == fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+
+
+def test_outcomes():
+    fl.Outcome().raise_if_failed()
+    fl.Outcome(fl.Code.STOPPED, "by hand").raise_if_failed()
+    with pytest.raises(fl.FlowlimitError, match="diverged: at once"):
+        fl.Outcome(fl.Code.DIVERGED, "at once").raise_if_failed()

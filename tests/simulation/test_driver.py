@@ -1,0 +1,191 @@
+"""Keys, trials, groups, progress, divergence, traces."""
+
+import jax
+import numpy as np
+import pytest
+
+import flowlimit as fl
+
+TRAININGS = [fl.GradientDescent(0.1, 30), fl.GradientFlow(3.0)]
+
+
+@pytest.mark.parametrize("training", TRAININGS, ids=repr)
+def test_same_key_same_bits(training, task):
+    a, b = (fl.simulate(fl.DiagonalLinear(0.3), task, training, dim=80, trials=3, key=5) for _ in range(2))
+    c = fl.simulate(fl.DiagonalLinear(0.3), task, training, dim=80, trials=3, key=jax.random.key(5))
+    d = fl.simulate(fl.DiagonalLinear(0.3), task, training, dim=80, trials=3, key=6)
+    for name in a.values:
+        assert (a.values[name] == b.values[name]).all()
+        assert (a.values[name] == c.values[name]).all()
+    assert (a.train_error != d.train_error).all()
+
+
+@pytest.mark.parametrize("training", TRAININGS, ids=repr)
+def test_trials_do_not_depend_on_their_number(training, task):
+    model = fl.Linear(init_scale=0.3)
+    few, many = (fl.simulate(model, task, training, dim=80, trials=n, key=1) for n in (2, 5))
+    for name in few.values:
+        assert (few.values[name] == many.values[name][:2]).all()
+    assert len(np.unique(many.values["train_error"][:, 0])) == 5
+
+
+def test_models_share_their_data_and_keep_their_order(task):
+    models = [
+        fl.DiagonalLinear(0.3),
+        fl.Linear(),
+        fl.DiagonalLinear(0.6),
+        fl.DiagonalLinear(0.3, depth=3),
+        fl.DiagonalLinear(fl.Empirical([0.3, 0.3])),
+    ]
+    together = fl.simulate(models, task, fl.GradientDescent(0.1, 20), dim=80, trials=2)
+    for model, runs in zip(models, together, strict=True):
+        alone = fl.simulate(model, task, fl.GradientDescent(0.1, 20), dim=80, trials=2)
+        assert np.allclose(runs.train_error, alone.train_error, rtol=1e-13)
+        assert runs.provenance["problem"]["model"] == model.to_dict()
+    assert np.allclose(together[0].train_error, together[4].train_error, rtol=1e-12)
+    assert len({runs.train_error[0] for runs in together}) == 1
+
+
+@pytest.mark.parametrize("training", TRAININGS, ids=repr)
+def test_one_compilation_serves_all_numbers(training, task):
+    """Twenty values of every numeric field: after the first call nothing is traced or compiled."""
+    from jax._src import monitoring  # the only place with a way to unregister
+
+    def problems():
+        for i in range(20):
+            x = 0.2 + 0.01 * i
+            model = fl.DiagonalLinear(init_scale=x, weight_decay=x / 10)
+            drawn = fl.Regression(0.5, noise_var=x / 9, target=fl.Bernoulli(x, value=1.0 + x))
+            steps = fl.GradientDescent(step_size=x / 5, num_steps=20 + i)
+            yield model, drawn, steps if isinstance(training, fl.GradientDescent) else fl.GradientFlow(3.0 + x)
+
+    events = []
+    runs = iter(problems())
+    fl.simulate(*next(runs), dim=40, trials=1)
+
+    def count(name, seconds, **_):
+        if name.endswith(("jaxpr_trace_duration", "backend_compile_duration")):
+            events.append((name, _))
+
+    jax.monitoring.register_event_duration_secs_listener(count)
+    try:
+        for problem in runs:
+            fl.simulate(*problem, dim=40, trials=1)
+    finally:
+        monitoring.unregister_event_duration_listener(count)
+    assert not events
+
+
+def test_progress_can_stop_between_trials(task):
+    seen = []
+
+    def progress(fraction, message):
+        seen.append((fraction, message))
+        return fraction > 0.45
+
+    runs = fl.simulate(fl.DiagonalLinear(0.3), task, TRAININGS[0], dim=50, trials=5, progress=progress)
+    whole = fl.simulate(fl.DiagonalLinear(0.3), task, TRAININGS[0], dim=50, trials=5)
+    assert runs.result.code is fl.Code.STOPPED
+    assert "3 of 5 trials" in runs.result.message
+    assert (runs.values["train_error"] == whole.values["train_error"][:3]).all()
+    assert [f for f, _ in seen] == sorted(f for f, _ in seen)
+    assert "trial 1 of 5" in seen[0][1]
+
+
+def test_progress_can_stop_within_the_first_trial(task):
+    training = fl.GradientDescent(0.1, 3000)
+    runs = fl.simulate(
+        [fl.DiagonalLinear(0.3), fl.Linear()], task, training, dim=20, trials=2, progress=lambda *_: True
+    )
+    assert runs[0].result.code is fl.Code.STOPPED
+    assert 0 < len(runs[0].times) < 3001
+    assert np.isfinite(runs[0].train_error).all()
+    assert len(runs[1].times) == 0
+    assert "0 of 2 trials" in repr(runs[1])
+
+
+def test_a_bar(task, capsys):
+    fl.simulate(fl.Linear(), task, TRAININGS[0], dim=20, trials=2, progress=True)
+
+
+def test_divergence_is_told(task):
+    """Descent at step .1 is unstable at init scale 3, where the flow is the answer."""
+    models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(3.0)]
+    training = fl.GradientDescent(0.1, 200)
+    with pytest.raises(
+        fl.FlowlimitError, match=r"init_scale=3\) in 2 of 2 trials .* smaller step_size, or GradientFlow"
+    ):
+        fl.simulate(models, task, training, dim=100, trials=2)
+    calm, wild = fl.simulate(models, task, training, dim=100, trials=2, throw=False)
+    assert calm.result == fl.Outcome()
+    assert wild.result.code is fl.Code.DIVERGED
+    assert len(wild.times) == len(calm.times)
+    assert np.isfinite(calm.train_error).all()
+    flow = fl.simulate(models[1], task, fl.GradientFlow(20.0), dim=100, trials=2)
+    assert flow.train_error[-1] < 1e-6
+
+
+def test_step_limit_is_told(task, monkeypatch):
+    from flowlimit.simulation import flows
+
+    monkeypatch.setattr(flows, "MAX_STEPS", 3)
+    jax.clear_caches()
+    runs = fl.simulate(fl.DiagonalLinear(0.31), task, fl.GradientFlow(100.0), dim=30, trials=1, throw=False, rtol=1e-9)
+    jax.clear_caches()
+    assert runs.result.code is fl.Code.STEP_LIMIT
+    assert "limit of steps with DiagonalLinear(init_scale=0.31) in 1 of 1 trials, by time" in runs.result.message
+
+
+def test_a_matrix_of_ones_own():
+    matrix = np.random.default_rng(0).normal(size=(30, 50)) / np.sqrt(50)
+    task = fl.Regression(0.6, 0.01, fl.Bernoulli(0.2), design=fl.MatrixDesign(matrix))
+    runs = fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, 10), trials=3, weights_at=[1.0])
+    assert runs.provenance["problem"]["samples"] == 30
+    first = np.einsum("ij,tj->ti", matrix, runs.w_star)
+    assert np.abs((first**2).mean(axis=1) + 0.01 - runs.values["train_error"][:, 0]).max() < 0.1
+
+
+REFUSALS = [
+    ({"dim": None}, "dim: given None, needs the number of coordinates"),
+    ({"dim": 2.5}, "dim: given 2.5"),
+    ({"trials": 0}, "trials: given 0"),
+    ({"save_at": []}, "save_at: given"),
+    ({"save_at": [0.0, 0.05]}, "save_at: given times between steps; needs multiples of the step size 0.1"),
+    ({"save_at": [1.0, 0.5]}, "needs ascending times from 0 to 3"),
+    ({"save_at": [0.0, 9.0]}, "needs ascending times from 0 to 3"),
+    ({"save_at": [0.0], "weights_at": [1.0]}, "weights_at: given times that are not saved"),
+    ({"rtol": 1.0}, "rtol: given 1.0"),
+    ({"devices": []}, "devices: given none"),
+    ({"observables": {"loss": abs}}, "observables: given 'loss'.*needs a name other than train_error"),
+    ({"observables": {"x": 3}}, "observables: given 'x': 3"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSALS)
+def test_refusals(options, message, task):
+    from flowlimit.simulation.plan import make_plan
+
+    defaults = {
+        "dim": 20,
+        "trials": 1,
+        "key": 0,
+        "save_at": None,
+        "weights_at": None,
+        "observables": None,
+        "rtol": 1e-6,
+        "solver": None,
+        "devices": None,
+    }
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_plan([fl.Linear()], task, TRAININGS[0], **(defaults | options))
+
+
+def test_refusals_of_nouns(task, dataset):
+    with pytest.raises(ValueError, match="model: given an empty list"):
+        fl.simulate([], task, TRAININGS[0], dim=10)
+    with pytest.raises(ValueError, match="data and starts are fixed"):
+        fl.simulate(fl.DiagonalLinear(0.3), dataset, TRAININGS[0], trials=3)
+    with pytest.raises(ValueError, match="dim: given 7, but the matrix has 60 columns"):
+        fl.simulate(fl.DiagonalLinear(0.3), dataset, TRAININGS[0], dim=7)
+    with pytest.raises(ValueError, match="needs a Dataset of that dim; for random scales give a law"):
+        fl.simulate(fl.DiagonalLinear([0.1, 0.2]), task, TRAININGS[0], dim=2)
