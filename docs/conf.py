@@ -10,7 +10,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
     "myst_nb",
 ]
@@ -27,6 +27,7 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
 }
 html_show_sourcelink = False
+html_sidebars = {page: [] for page in ("index", "start", "definitions", "simulate")}
 
 default_role = "code"
 nitpicky = False
@@ -38,6 +39,7 @@ autoclass_content = "class"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
 napoleon_preprocess_types = False
 templates_path = ["_templates"]
 

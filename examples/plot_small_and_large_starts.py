@@ -33,6 +33,7 @@ for panel, result, scale in zip(panels, [runs[0], runs[-1]], [scales[0], scales[
         w = result.weights[:, 0][result.w_star == value]
         panel.hist(w, bins, color=colour, alpha=0.7, label=f"target {value:g}", weights=np.full(len(w), 1 / 2400))
     panel.set_yscale("log")
+    panel.set_xticks([-0.5, 0.0, 0.5, 1.0])
     panel.set_xlabel("weight $w$ at $t = 300$")
     panel.set_title(f"init_scale {scale:g}", fontsize="medium")
 panels[0].set_ylabel("fraction of coordinates")

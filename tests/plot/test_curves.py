@@ -25,7 +25,8 @@ def test_two_panels_with_error_bars(results):
     axes = fl.plot.curves(results)
     assert [a.get_ylabel() for a in axes] == ["training error", "test error"]
     assert all(a.get_xlabel() == "time $t$" and a.get_xscale() == "log" for a in axes)
-    assert [t.get_text() for t in axes[0].get_legend().get_texts()] == ["init_scale 0.3", "init_scale 1"]
+    (legend,) = axes[0].figure.legends
+    assert [t.get_text() for t in legend.get_texts()] == ["init_scale 0.3", "init_scale 1"]
     bars = axes[1].containers[0]
     points = np.asarray(bars.lines[0].get_xydata())
     segments = bars.lines[2][0].get_segments()

@@ -39,9 +39,14 @@ def run(devices):
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def one():
+    return run(1)
+
+
 @pytest.mark.parametrize("devices", [2, 4])
-def test_devices_do_not_change_the_numbers(devices):
-    one, several = run(1), run(devices)
+def test_devices_do_not_change_the_numbers(devices, one):
+    several = run(devices)
     assert one.keys() == several.keys()
     for name, curves in one.items():
         for curve, values in curves.items():

@@ -56,20 +56,33 @@ def curves(
     if labels is not None and len(labels) != len(flat):
         raise ValueError(f"labels: given {len(labels)}, needs {len(flat)}, one for each result")
     names = [name for name in names if any(name in one.curves for one in flat)] or list(names)
-    if axes is None:
-        _, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names), 3.2), squeeze=False, layout="constrained")
+    own_figure = axes is None
+    if own_figure:
+        _, axes = plt.subplots(1, len(names), figsize=(0.9 + 3.9 * len(names), 3.0), layout="constrained")
     panels = np.ravel(np.asarray(axes, dtype=object))
     if len(panels) != len(names):
         raise ValueError(f"axes: given {len(panels)}, needs {len(names)}, one for each of {', '.join(names)}")
     texts = result_labels(flat) if labels is None else list(labels)
     for name, panel in zip(names, panels, strict=True):
+        panel.set_xscale("log")
+        panel.set_yscale(_scale([one[name].value for one in flat if name in one.curves]))
         for index, (one, text) in enumerate(zip(flat, texts, strict=True)):
             if name in one.curves:
                 _draw(panel, one, name, text, index)
         panel.set_xlabel("time $t$")
         panel.set_ylabel(axis_name(name))
-    panels[0].legend(frameon=False, fontsize="small")
+    if own_figure:  # beside the panels, where it covers no curve
+        handles = panels[0].get_legend_handles_labels()
+        panels[0].figure.legend(*handles, loc="outside right upper", frameon=False, fontsize="small")
+    else:
+        panels[0].legend(frameon=False, fontsize="small")
     return panels
+
+
+def _scale(values: list[np.ndarray]) -> str:
+    """Choose a log axis for positive curves that span more than a decade."""
+    finite = np.concatenate([value[np.isfinite(value)] for value in values])
+    return "log" if len(finite) and finite.min() > 0.0 and finite.max() > 10.0 * finite.min() else "linear"
 
 
 def _draw(panel: Axes, result: Runs, name: str, label: str, index: int) -> None:
@@ -78,9 +91,6 @@ def _draw(panel: Axes, result: Runs, name: str, label: str, index: int) -> None:
     times, value, stderr = result.times[after], curve.value[after], curve.stderr[after]
     if not len(times):
         return
-    panel.set_xscale("log")
-    if np.nanmin(value) > 0.0:
-        panel.set_yscale("log")
     panel.plot(times, value, color=colour, linewidth=0.8, alpha=0.6)
     shown = np.unique(np.searchsorted(times, np.geomspace(times[0], times[-1], POINTS)).clip(max=len(times) - 1))
     # On a log axis a bar may not reach zero: the lower end stops at a tenth of the value.

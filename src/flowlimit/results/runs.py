@@ -33,6 +33,8 @@ class Runs(Record):
         Counters and settings of the computation (seconds, steps, tolerance, devices).
     provenance
         Version, key and problem as a plain dictionary.
+    time_error
+        Name of a curve -> error of the integration in time, where there is one; part of the standard error.
     weights, weights_times, w_star
         Weights of shape (trials, weights_times, dim) and targets (trials, dim), if ``weights_at`` was given.
     """
@@ -43,6 +45,7 @@ class Runs(Record):
     result: Outcome = field(default_factory=Outcome)
     stats: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    time_error: Mapping[str, Times] = field(default_factory=dict)
     weights: Float[np.ndarray, "trials saved dim"] | None = None
     weights_times: Float[np.ndarray, "saved"] | None = None
     w_star: Float[np.ndarray, "trials dim"] | None = None
@@ -54,8 +57,8 @@ class Runs(Record):
 
     @cached_property
     def curves(self) -> Mapping[str, Curve]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Means over trials with their standard errors (NaN for a single trial)."""
-        return {name: _mean(value) for name, value in self.values.items()}
+        """Means over trials with their standard errors (NaN for a single trial), time error included."""
+        return {name: _mean(value, self.time_error.get(name)) for name, value in self.values.items()}
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return a labelled data set with axes trial and time, and provenance in its attributes."""
@@ -68,6 +71,8 @@ class Runs(Record):
         if self.weights is not None:
             variables["weights"] = (("trial", "weights_time", "coordinate"), self.weights)
             coords["weights_time"] = ("weights_time", self.weights_times)
+        for name, value in self.time_error.items():
+            variables[f"{name}_time_error"] = (("time",), value)
         if self.w_star is not None:
             variables["w_star"] = (("trial", "coordinate"), self.w_star)
         attrs = {
@@ -92,7 +97,7 @@ class Runs(Record):
         return "\n".join([*lines, self.table()])
 
 
-def _mean(value: Float[np.ndarray, "trials times"]) -> Curve:
+def _mean(value: Float[np.ndarray, "trials times"], time_error: Times | None) -> Curve:
     trials = len(value)
     if not trials:
         return Curve(np.full(value.shape[1], np.nan), np.full(value.shape[1], np.nan))
@@ -100,4 +105,4 @@ def _mean(value: Float[np.ndarray, "trials times"]) -> Curve:
     with np.errstate(invalid="ignore", over="ignore"):
         mean = value.mean(axis=0)
         stderr = value.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full_like(mean, np.nan)
-    return Curve(mean, stderr)
+    return Curve(mean, stderr if time_error is None else np.hypot(stderr, time_error))

@@ -14,6 +14,7 @@ from ..simulation import RESERVED, Collected, FlowEngine, Plan, make_plan, run
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance, with_noun
+from .time_error import time_error
 
 
 class Options(TypedDict, total=False):
@@ -161,6 +162,7 @@ def _record(
         result=_outcome(plan, model, collected, values["train_error"], times, discrete, stopped),
         stats=stats,
         provenance=origin,
+        time_error={} if discrete else time_error(values, stats["rtol"]),
         weights=np.stack(collected.weights) if whole else None,
         weights_times=plan.weights * plan.unit if whole else None,
         w_star=np.stack(collected.w_star) if whole and collected.w_star else None,
@@ -188,7 +190,7 @@ def _outcome(
         return Outcome(Code.STOPPED, f"stopped by progress() with {done}{reached}")
     if not collected.failed:
         return Outcome()
-    which = f"{model!r} in {len(collected.failed)} of {plan.trials} trials"
+    which = f"{model!r} in {collected.failed} of {plan.trials} trials"
     broken = ~np.isfinite(errors).all(axis=0)
     when = f"by time {times[broken.argmax()]:g}" if broken.any() else "after the last saved time"
     if discrete:

@@ -65,6 +65,9 @@ def load(path: str | Path) -> Runs:
         result=Outcome(Code(attrs["result"]), attrs["message"]),
         stats=json.loads(attrs["stats"]),
         provenance=json.loads(attrs["provenance"]),
+        time_error={
+            name: np.asarray(data[f"{name}_time_error"]) for name in attrs["curves"] if f"{name}_time_error" in data
+        },
         weights=_optional(data, "weights"),
         weights_times=_optional(data, "weights_time"),
         w_star=_optional(data, "w_star"),
