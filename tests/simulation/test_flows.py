@@ -113,7 +113,7 @@ def test_accuracy_is_what_was_asked_for_and_is_reported(solver, init_scale, data
         for name in ("train_error", "test_error", "loss"):
             off = np.abs(runs[name].value - exact[name].value)
             assert (off <= runs.time_error[name] + exact.time_error[name]).all(), name
-            assert (runs.time_error[name] < 20 * rtol * exact[name].value[0]).all(), name
+            assert (runs.time_error[name] < 30 * rtol * exact[name].value[0]).all(), name
 
 
 def test_a_flow_that_is_no_descent_gets_the_ordinary_solver(dataset):

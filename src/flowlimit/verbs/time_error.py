@@ -2,14 +2,14 @@
 
 The solver knows the weights to a relative accuracy rtol of their scale, so residuals carry an error e of a few rtol of
 their size at the start. A mean of squares E is then known to 2 sqrt(E) e + e^2: little while E is large, all of it
-once E has fallen to e^2. The factor 3 covers what the tests measure against runs a thousand times tighter.
+once E has fallen to e^2. The factor 5 is what random problems need (benchmarks/flow_accuracy.py).
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 
-FACTOR = 3.0
+FACTOR = 5.0
 
 
 def time_error(values: Mapping[str, np.ndarray], rtol: float) -> dict[str, np.ndarray]:
