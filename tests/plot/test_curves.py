@@ -51,7 +51,23 @@ def test_labels_say_what_differs(results):
     assert result_labels([results[0], linear])[1].startswith("Linear, ")
 
 
+def test_labels_show_kinds_and_number_what_is_alike(results):
+    training = fl.GradientDescent(0.1, 2)
+    tasks = [fl.Regression(0.5, 0.01, law) for law in (fl.Bernoulli(0.1), fl.SparseRademacher(0.1))]
+    runs = [fl.simulate(fl.Linear(), task, training, dim=20, trials=2) for task in tasks]
+    assert result_labels(runs) == ["Bernoulli", "SparseRademacher"]
+    assert result_labels([runs[0], runs[0]]) == ["Linear (1)", "Linear (2)"]
+
+
+def test_an_unknown_error_has_no_bar():
+    runs = fl.simulate(fl.Linear(), fl.Regression(0.5, 0.01, fl.Normal()), fl.GradientDescent(0.1, 9), dim=20, trials=1)
+    segments = fl.plot.curves(runs)[0].containers[0].lines[2][0].get_segments()
+    assert not any(len(segment) and np.isfinite(segment).all() for segment in segments)
+
+
 def test_refusals(results):
+    with pytest.raises(ValueError, match="names: given typo, needs some of train_error, test_error"):
+        fl.plot.curves(results, names=["train_error", "typo"])
     with pytest.raises(ValueError, match="results: given none"):
         fl.plot.curves()
     with pytest.raises(ValueError, match="labels: given 1, needs 2"):

@@ -104,6 +104,7 @@ def test_data_are_named_by_their_digest():
         ({"kind": "Bernouli", "probability": 0.1}, "did you mean 'Bernoulli'"),
         ({"kind": "zzz"}, "import the module that defines"),
         ({"kind": "Bernoulli", "p": 0.1}, "given unknown p; its fields are probability, value"),
+        ({"kind": "Bernoulli"}, "Bernoulli: given no probability; its fields are probability, value"),
         ({"kind": "Bernoulli", "probability": 7}, "probability: given 7"),
     ],
 )
@@ -135,6 +136,7 @@ def test_a_kind_of_ones_own_carries_its_module():
         (lambda: fl.DiagonalLinear(0.3, truncation=0.0), "truncation: given 0, needs a number above 0"),
         (lambda: fl.Reparametrized(weight=3.0, init=0.5), "weight: given 3.0, needs a function"),
         (lambda: fl.Reparametrized(weight=np.tanh, init="a"), "init: given 'a', needs a number, the k numbers"),
+        (lambda: fl.Reparametrized(weight=np.tanh, init=np.nan), "init: given nan, which is not finite"),
         (lambda: fl.Regression(0.0, 0.1, fl.Normal()), "aspect_ratio: given 0, needs a number above 0"),
         (lambda: fl.Regression(0.5, -0.1, fl.Normal()), "noise_var: given -0.1"),
         (lambda: fl.Regression(0.5, 0.1, 0.1), r"target: given 0.1, needs a Law, e.g. target=fl.Bernoulli\(0.1\)"),

@@ -66,6 +66,25 @@ def test_at_other_times(step_runs, flow_runs):
         flow_runs.at([3.0, 11.0])
 
 
+def test_at_corners(task):
+    steps = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.7, 7), dim=20, trials=2)
+    assert steps.at(4.9).train_error[0] == steps.train_error[-1]  # 7 x 0.7 is not 4.9 in binary
+    single = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 7), dim=20, trials=2, save_at=[0.5])
+    assert single.at(0.5).train_error.shape == (1,)
+    assert "train_error" in repr(single.at(0.5))
+    with pytest.raises(ValueError, match="0 times were asked for"):
+        single.at([])
+    few = fl.simulate(fl.Linear(), task, fl.GradientFlow(5.0), dim=20, trials=2, save_at=[0, 5])
+    with pytest.raises(ValueError, match="2 saved times are too few to interpolate between"):
+        few.at(1.0)
+
+
+def test_saved_times_keep_their_error_among_others(flow_runs):
+    saved = flow_runs.times[40]
+    mixed = flow_runs.at([saved, 1.01 * saved])
+    assert mixed.train_error_stderr[0] == flow_runs.train_error_stderr[40]
+
+
 def test_interpolation_is_honest(flow_runs):
     """Between saved times: the true curve lies within the reported error, which is small."""
     wanted = np.array([0.0042, 0.37, 2.22, 7.77])

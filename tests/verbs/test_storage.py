@@ -22,6 +22,9 @@ def test_round_trip(tmp_path, task, training):
     assert back.values.keys() == runs.values.keys()
     for name in runs.values:
         assert (back.values[name] == runs.values[name]).all()
+    assert back.time_error.keys() == runs.time_error.keys()
+    for name in runs.time_error:
+        assert (back.time_error[name] == runs.time_error[name]).all()
     for name in ("times", "weights", "weights_times", "w_star"):
         assert (getattr(back, name) == getattr(runs, name)).all()
     assert (back.result, back.discrete) == (runs.result, runs.discrete)
@@ -45,6 +48,9 @@ def test_refusals(tmp_path, task):
     with pytest.raises(FileExistsError, match="overwrite=True to replace it"):
         fl.save(runs, path)
     fl.save(runs, path, overwrite=True)
+    (tmp_path / "notes").mkdir()
+    with pytest.raises(FileExistsError, match="is no zarr store: it is not overwritten"):
+        fl.save(runs, tmp_path / "notes", overwrite=True)
     with pytest.raises(FileNotFoundError, match=r"give the path of a store that fl\.save wrote"):
         fl.load(tmp_path / "nothing.zarr")
     runs.to_xarray().to_zarr(tmp_path / "plain.zarr", consolidated=False)

@@ -55,7 +55,10 @@ def curves(
         raise ValueError("results: given none, needs at least one, e.g. fl.plot.curves(runs)")
     if labels is not None and len(labels) != len(flat):
         raise ValueError(f"labels: given {len(labels)}, needs {len(flat)}, one for each result")
-    names = [name for name in names if any(name in one.curves for one in flat)] or list(names)
+    known = list(dict.fromkeys(name for one in flat for name in one.curves))
+    if unknown := [name for name in names if name not in (*known, "test_error")]:
+        raise ValueError(f"names: given {', '.join(unknown)}, needs some of {', '.join(known)}")
+    names = [name for name in names if name in known]  # without a target there is no test error
     own_figure = axes is None
     if own_figure:
         _, axes = plt.subplots(1, len(names), figsize=(0.9 + 3.9 * len(names), 3.0), layout="constrained")
@@ -98,7 +101,7 @@ def _draw(panel: Axes, result: Runs, name: str, label: str, index: int) -> None:
     panel.errorbar(
         times[shown],
         value[shown],
-        yerr=np.nan_to_num(np.stack([low, stderr])[:, shown]),
+        yerr=np.stack([low, stderr])[:, shown],
         color=colour,
         marker=MARKERS[index % len(MARKERS)],
         markersize=3.5,

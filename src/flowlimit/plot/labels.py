@@ -23,15 +23,22 @@ def result_labels(results: Sequence[Any]) -> list[str]:
     Results that are alike are named by their model.
     """
     flat = [_flatten(result.provenance.get("problem", {})) for result in results]
-    names = [name for name in dict.fromkeys(name for one in flat for name in one) if not name.endswith("kind")]
+    names = [name for name in dict.fromkeys(name for one in flat for name in one) if name != "model.kind"]
     differing = [name for name in names if len({repr(one.get(name)) for one in flat}) > 1]
     kinds = [str(one.get("model.kind", "runs")) for one in flat]
     labels = []
     for one, kind in zip(flat, kinds, strict=True):
-        words = [f"{name.rpartition('.')[2]} {_number(one[name])}" for name in differing if name in one]
+        words = [_words(name, one[name]) for name in differing if name in one]
         prefix = [kind] if len(set(kinds)) > 1 or not words else []
         labels.append(", ".join([*prefix, *words]))
-    return labels
+    if len(set(labels)) == len(labels):
+        return labels
+    return [f"{label} ({index})" for index, label in enumerate(labels, start=1)]
+
+
+def _words(name: str, value: Any) -> str:
+    *_, noun, field = ("", *name.split("."))
+    return str(value) if field == "kind" else f"{field if field != 'function' else noun} {_number(value)}"
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -45,4 +52,6 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"<{len(value)} numbers>"
     return f"{value:g}" if isinstance(value, float) else str(value)

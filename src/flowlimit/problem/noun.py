@@ -59,6 +59,10 @@ def from_dict(description: dict[str, Any]) -> Any:
     unknown = sorted(set(description) - {"kind", *names})
     if unknown:
         raise ValueError(f"{kind}: given unknown {', '.join(unknown)}; its fields are {', '.join(names)}")
+    needed = [argument(f) for f in dataclasses.fields(cls) if f.init and _has_no_default(f)]
+    missing = [name for name in needed if name not in description]
+    if missing:
+        raise ValueError(f"{kind}: given no {', '.join(missing)}; its fields are {', '.join(names)}")
     return cls(**{name: _revive(kind, name, value) for name, value in description.items() if name != "kind"})
 
 
@@ -71,6 +75,10 @@ def kind_of(cls: type) -> str:
 def argument(field: dataclasses.Field) -> str:
     """Name of a field as an argument of its class: the field's own, unless it says otherwise."""
     return field.metadata.get("argument", field.name)
+
+
+def _has_no_default(field: dataclasses.Field) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def data_field(converter: Any, **kwargs: Any) -> Any:
@@ -88,7 +96,7 @@ def _plain(value: Any, field: dataclasses.Field) -> Any:
     if isinstance(value, jax.Array | np.ndarray):
         return np.asarray(value).tolist()
     if callable(value):
-        return {"function": f"{value.__module__}:{value.__qualname__}"}
+        return {"function": f"{getattr(value, '__module__', '?')}:{getattr(value, '__qualname__', repr(value))}"}
     return value
 
 

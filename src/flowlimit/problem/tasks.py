@@ -58,6 +58,15 @@ class Regression(Noun):
     target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
+    def __check_init__(self) -> None:
+        if isinstance(self.design, MatrixDesign) and not is_traced(self.aspect_ratio):
+            samples, dim = self.design.matrix.shape
+            if abs(float(self.aspect_ratio) * dim - samples) > 0.5:
+                raise ValueError(
+                    f"aspect_ratio: given {float(self.aspect_ratio):g}, but the design's matrix is {samples} x {dim}; "
+                    f"needs aspect_ratio={samples / dim:g}"
+                )
+
     @property
     def loss(self) -> SquaredLoss:
         """The loss that is trained."""

@@ -9,6 +9,8 @@ from jaxtyping import Float
 from .format import uncertain
 
 Times = Float[np.ndarray, "times"]
+FEWEST_TIMES = 6
+"""Saved times that interpolation needs: its error is judged by leaving out every other one."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +65,33 @@ class Record:
         descent has no values between its steps: other times are refused.
         """
         wanted = np.atleast_1d(np.asarray(times, dtype=float))
-        if wanted.min() < self.times[0] or wanted.max() > self.times[-1]:
+        if not len(self.times) or not wanted.size:
+            raise ValueError(
+                f"{wanted.size} times were asked for of a record with {len(self.times)}; both need at least 1"
+            )
+        slack = 1e-9 * self.times[-1]
+        if wanted.min() < self.times[0] - slack or wanted.max() > self.times[-1] + slack:
             raise ValueError(
                 f"times {wanted.min():g} to {wanted.max():g} were asked for, but the record covers "
                 f"{self.times[0]:g} to {self.times[-1]:g}; extend the horizon or save_at"
             )
-        index = np.clip(np.searchsorted(self.times, wanted), 1, len(self.times) - 1) if len(self.times) > 1 else 0
-        if len(self.times) > 1:
-            index = np.where(wanted - self.times[index - 1] < self.times[index] - wanted, index - 1, index)
-        saved = np.isclose(self.times[index], wanted, rtol=1e-9, atol=1e-12)
+        index = np.abs(self.times[None, :] - wanted[:, None]).argmin(axis=1)
+        saved = np.isclose(self.times[index], wanted, rtol=1e-9, atol=0.0)
+        picked = {name: Curve(curve.value[index], curve.stderr[index]) for name, curve in self.curves.items()}
         if saved.all():
-            picked = {k: Curve(c.value[index], c.stderr[index]) for k, c in self.curves.items()}
             return Curves(self.times[index], picked, self.discrete)
         if self.discrete:
             missing = ", ".join(f"{t:g}" for t in wanted[~saved][:5])
             raise ValueError(f"no step was saved at time {missing}; ask for step times, or give them in save_at=")
-        return Curves(wanted, {k: _interpolate(self.times, c, wanted) for k, c in self.curves.items()}, False)
+        if len(self.times) < FEWEST_TIMES:
+            raise ValueError(
+                f"{len(self.times)} saved times are too few to interpolate between; save at least {FEWEST_TIMES}, or "
+                f"ask for the times you need with save_at="
+            )
+        between = {name: _interpolate(self.times, curve, wanted) for name, curve in self.curves.items()}
+        for name, curve in between.items():
+            curve.value[saved], curve.stderr[saved] = picked[name].value[saved], picked[name].stderr[saved]
+        return Curves(wanted, between, False)
 
     def table(self, rows: int = 8) -> str:
         """Return a few rows of the curves as text, values as ``0.0519(2)``."""
@@ -107,10 +120,16 @@ class Curves(Record):
 def _interpolate(times: Times, curve: Curve, wanted: Float[np.ndarray, "wanted"]) -> Curve:
     from scipy.interpolate import PchipInterpolator  # slow to import, rarely needed
 
+    reached = np.isfinite(curve.value)
+    if reached.sum() < FEWEST_TIMES:
+        return Curve(np.full_like(wanted, np.nan), np.full_like(wanted, np.nan))
+    last = times[reached][-1]
+    times, curve = times[reached], Curve(curve.value[reached], curve.stderr[reached])
     scale = times[times > 0][0]
     x, x_wanted = np.log1p(times / scale), np.log1p(wanted / scale)
     value = PchipInterpolator(x, curve.value)(x_wanted)
     coarse = np.unique(np.r_[0 : len(x) : 2, len(x) - 1])
     rough = PchipInterpolator(x[coarse], curve.value[coarse])(x_wanted)
     stderr = np.interp(x_wanted, x, curve.stderr)
-    return Curve(value, np.hypot(stderr, np.abs(value - rough)))
+    known = wanted <= last  # a run that broke off has no values beyond
+    return Curve(np.where(known, value, np.nan), np.where(known, np.hypot(stderr, np.abs(value - rough)), np.nan))

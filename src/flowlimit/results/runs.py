@@ -22,7 +22,7 @@ class Runs(Record):
     Attributes
     ----------
     times
-        Saved times, starting at 0.
+        Saved times.
     values
         Name of a curve -> array of shape (trials, times).
     discrete

@@ -12,18 +12,19 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..problem.flow import Flow
-from ..types import Scalar, ThetaRows
+from ..types import Samples, Scalar, ThetaRows
 
 
 class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
-    """A PID controller that sees (theta / size, w) in place of theta. The solve's ``args`` must be the flow."""
+    """A PID controller that sees (theta / size, w / scale) in place of theta. The solve's ``args`` must be the flow."""
 
     controller: diffrax.PIDController
     size: Scalar
+    scale: Scalar
 
-    def __init__(self, tolerance: float, size: Scalar) -> None:
+    def __init__(self, tolerance: Scalar, size: Scalar, scale: Scalar) -> None:
         self.controller = diffrax.PIDController(rtol=tolerance, atol=tolerance, norm=_largest_rms)
-        self.size = size
+        self.size, self.scale = size, scale
 
     @property
     def rtol(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -60,9 +61,13 @@ class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
         controller_state: Any,
     ) -> Any:
         """Hand the weights on beside theta, with their error to first order."""
-        before = (y0 / self.size, args.readout_rows(t0, y0))
+        before = (y0 / self.size, args.readout_rows(t0, y0) / self.scale)
         w, w_error = jax.jvp(lambda theta: args.readout_rows(t1, theta), (y1_candidate,), (y_error,))
-        after, error = (y1_candidate / self.size, w), (y_error / self.size, w_error)
+        after, error = (y1_candidate / self.size, w / self.scale), (y_error / self.size, w_error / self.scale)
+        # Far too long a step may overflow: an infinite error is rejected, a NaN would be carried into the step size.
+        finite = jnp.stack([jnp.isfinite(part).all() for part in (*after, *error)]).all()
+        after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, before)
+        error = jax.tree.map(lambda part: jnp.where(finite, part, jnp.inf), error)
         return self.controller.adapt_step_size(t0, t1, before, after, args, error, error_order, controller_state)
 
 
@@ -70,6 +75,12 @@ def theta_size(theta: ThetaRows) -> Scalar:
     """Return the size of a start: its root mean square, at most 1, and 1 for a start at zero."""
     rms = _rms(theta)
     return jnp.where(rms > 0.0, jnp.minimum(rms, 1.0), 1.0)
+
+
+def label_scale(labels: Samples) -> Scalar:
+    """Return the size of the weights that fit: the root mean square of the labels, or 1 if they vanish."""
+    rms = _rms(labels)
+    return jnp.where(rms > 0.0, rms, 1.0)
 
 
 def _largest_rms(tree: Any) -> Scalar:

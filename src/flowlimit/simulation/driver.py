@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,11 +11,14 @@ import numpy as np
 from ..problem.tasks import Regression
 from .data import Part, shared_data
 from .engine import State
+from .flows import FlowEngine
 from .plan import Group, Plan
 from .programs import Setting, Trials, advance, draw, replicate, start
 from .schedule import next_piece
 
 SECONDS_A_CHUNK = 0.5
+ROUGHER = 10.0
+"""The first batch of trials of a flow is run again with a tolerance this much larger, to measure the time error."""
 Report = Callable[[float, str], Any]
 
 
@@ -29,6 +32,14 @@ class Collected:
     steps: int = 0
     failed: int = 0
     """Number of trials in which the model ceased to be finite or the solver gave up."""
+    moved: dict[str, np.ndarray] = field(default_factory=dict)
+    """How far each curve of a flow moves when the solver is made rougher."""
+
+
+def first_trial(collected: Collected) -> Collected:
+    """Return what the first trial alone gave."""
+    lists = {name: getattr(collected, name)[:1] for name in ("values", "weights", "w_star")}
+    return replace(collected, failed=min(collected.failed, 1), **lists)
 
 
 @dataclass
@@ -59,7 +70,7 @@ def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
             before, all_parts = turn * len(plan.groups) + index, len(batches) * len(plan.groups)
 
             def tell(fraction: float, done: int = before, of: int = all_parts, trial: int = first + 1) -> bool:
-                return report((done + fraction) / of, f"trial {trial} of {plan.trials}") is True
+                return bool(report((done + fraction) / of, f"trial {trial} of {plan.trials}"))
 
             setting = Setting(plan.devices, group.engine, group.flow, shared, plan.observables)
             path = _follow(plan, setting, own, trials, tell)
@@ -67,9 +78,12 @@ def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
             # Whole trials are kept; of one that was stopped midway, only the first, which is all there is.
             if whole or not collected[group.members[0]].values:
                 w_star = own.w_star if own.w_star is not None else shared.w_star
-                _keep(collected, group, path, min(at_once, plan.trials - first), len(plan.saves), w_star)
+                _keep(collected, plan, group, path, min(at_once, plan.trials - first), w_star)
             if path.stopped:
-                return collected, True
+                return collected, path.saved < len(plan.saves) or before + 1 < all_parts
+            if turn == 0 and isinstance(group.engine, FlowEngine):
+                rough = _follow(plan, setting._replace(engine=group.engine.rougher(ROUGHER)), own, trials, _silent)
+                _compare(collected, group, path, rough)
     return collected, False
 
 
@@ -93,20 +107,41 @@ def _follow(plan: Plan, setting: Setting, own: Part, trials: Trials, tell: Calla
     return path
 
 
-def _keep(collected: dict[int, Collected], group: Group, path: Path, trials: int, length: int, w_star: Any) -> None:
+def _silent(fraction: float) -> bool:
+    return False
+
+
+def _joined(path: Path) -> dict[str, np.ndarray]:
+    """Curves of a path, with axes (trial, model, time)."""
+    return {name: np.concatenate([part[name] for part in path.values], axis=-1) for name in path.values[0]}
+
+
+def _keep(collected: dict[int, Collected], plan: Plan, group: Group, path: Path, trials: int, w_star: Any) -> None:
     """Sort what a path gave by model and trial; what a run that broke off did not reach is NaN."""
-    names = path.values[0]
-    joined = {name: np.concatenate([part[name] for part in path.values], axis=-1) for name in names}
-    missing = 0 if path.stopped else length - path.saved
-    padded = {k: np.pad(v, [(0, 0), (0, 0), (0, missing)], constant_values=np.nan) for k, v in joined.items()}
+    missing = 0 if path.stopped else len(plan.saves) - path.saved
+    padding = [(0, 0), (0, 0), (0, missing)]
+    curves = {name: np.pad(value, padding, constant_values=np.nan) for name, value in _joined(path).items()}
     alive, steps = np.asarray(path.state.alive), np.asarray(path.state.steps)
     for row, member in enumerate(group.members):
         target = collected[member]
         for trial in range(trials):
-            target.values.append({name: value[trial, row] for name, value in padded.items()})
-            if path.weights:
-                target.weights.append(np.stack([weights[trial, row] for weights in path.weights]))
+            target.values.append({name: value[trial, row] for name, value in curves.items()})
+            weights = np.full((len(plan.weights), plan.dim), np.nan)
+            for index, reached in enumerate(path.weights):
+                weights[index] = reached[trial, row]
+            target.weights.append(weights)
             if w_star is not None:
                 target.w_star.append(np.asarray(w_star[trial] if w_star.ndim == 2 else w_star))
             target.steps += int(steps[trial, row])
             target.failed += not alive[trial, row]
+
+
+def _compare(collected: dict[int, Collected], group: Group, path: Path, rough: Path) -> None:
+    """Note how far curves move, in the mean over a batch of trials, when the solver is made rougher."""
+    fine, coarse = _joined(path), _joined(rough)
+    for name, value in fine.items():
+        saved = min(value.shape[-1], coarse[name].shape[-1])
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(coarse[name][..., :saved] - value[..., :saved]).mean(axis=0)
+        for row, member in enumerate(group.members):
+            collected[member].moved[name] = moved[row]

@@ -1,5 +1,6 @@
 """Gradient flow at finite size: diffrax with error control, each model with its own steps, on shared data."""
 
+import dataclasses
 from typing import Any
 
 import diffrax
@@ -11,7 +12,7 @@ from jaxtyping import Array, Float
 from ..numerics.chebyshev import RungeKuttaChebyshev
 from ..problem.flow import Flow
 from ..types import Coordinates, PRNGKey, Scalar, ThetaRows
-from .control import WeightControl, theta_size
+from .control import WeightControl, label_scale, theta_size
 from .data import Data
 from .engine import Chunk, Chunked, Engine, State
 from .measure import Observables, backward, forward, measure
@@ -22,9 +23,10 @@ MAX_STEPS = 1_000_000
 
 
 class FlowConstants(eqx.Module):
-    """Fixed along a run: the largest eigenvalue of X^T X / delta, and the size of each model's start."""
+    """Fixed along a run: the largest eigenvalue of X^T X / delta, the scale of the weights, the sizes of the starts."""
 
     curvature: Scalar
+    scale: Scalar
     size: Float[Array, "models"]
 
 
@@ -37,14 +39,14 @@ class FlowEngine(Engine):
     Parameters
     ----------
     rtol
-        Relative accuracy asked of the weights.
+        Relative accuracy asked of the weights; a number that compiles nothing anew.
     stabilised
         Whether to use the Runge-Kutta-Chebyshev solver (for stiff flows) and not Tsit5.
     solver
         A diffrax solver in place of these two.
     """
 
-    rtol: float = eqx.field(static=True)
+    rtol: Scalar
     stabilised: bool = eqx.field(static=True)
     solver: Any = eqx.field(default=None, static=True)
     slots: int = eqx.field(default=16, static=True)
@@ -57,19 +59,23 @@ class FlowEngine(Engine):
         return chosen.__name__
 
     @property
-    def tolerance(self) -> float:
+    def tolerance(self) -> Scalar:
         """Local error a step may make.
 
         The global error of the Chebyshev solver, of order 2, goes like the tolerance to the power 2/3: undone here.
         """
         return 30.0 * self.rtol**1.5 if self.stabilised else self.rtol
 
+    def rougher(self, factor: float) -> "FlowEngine":
+        """Return the same engine at a larger tolerance."""
+        return dataclasses.replace(self, rtol=self.rtol * factor)
+
     def start(self, flow: Flow, data: Data, key: PRNGKey) -> State:
         """Position is time."""
         theta = initial_theta(flow, data, key)
         models = theta.shape[0]
         curvature = largest_eigenvalue(data.X) if self.stabilised else jnp.zeros(())
-        own = FlowConstants(curvature, jax.vmap(theta_size)(theta))
+        own = FlowConstants(curvature, label_scale(data.f_star + data.noise), jax.vmap(theta_size)(theta))
         return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), own)
 
     def advance(
@@ -92,7 +98,7 @@ class FlowEngine(Engine):
         solver = self.solver or (RungeKuttaChebyshev(radius) if self.stabilised else diffrax.Tsit5())
 
         def one(flow: Flow, theta: ThetaRows, size: Scalar) -> tuple[diffrax.Solution, Coordinates]:
-            control = WeightControl(self.tolerance, size)
+            control = WeightControl(self.tolerance, size, state.own.scale)
             solution = diffrax.diffeqsolve(
                 diffrax.ODETerm(field),  # pyright: ignore[reportArgumentType]
                 solver,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from ..problem.flow import Flow
 from ..types import Coordinates, Observable, Samples, Scalar, ThetaRows
@@ -46,5 +45,10 @@ def measure(
 
 def _average(function: Observable, w: Coordinates, w_star: Coordinates | None) -> Scalar:
     axes = (0, None if w_star is None else 0)
-    values: Float[Array, "dim"] = jax.vmap(function, in_axes=axes)(w, w_star)
+    values = jax.vmap(function, in_axes=axes)(w, w_star)
+    if jnp.shape(values) != w.shape:
+        raise ValueError(
+            f"observables: given a function with values of shape {jnp.shape(values)[1:]} a coordinate, needs one "
+            f"number a coordinate, e.g. lambda w, w_star: w * w_star"
+        )
     return jnp.mean(values)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.tasks import Dataset, Regression
 from ..problem.trainings import ContinuousClock, StepClock, Training
-from ..types import PRNGKey, Times
+from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
 from .engine import Engine
 from .flows import FlowEngine
@@ -26,6 +27,8 @@ from .steps import StepEngine
 from .stiffness import is_stiff
 
 DEFAULT_TRIALS = 10
+TAKEN = (*RESERVED, "time", "trial", "coordinate", "weights", "weights_time", "w_star")
+"""Names that a record has for itself."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ class Plan:
 
 
 def make_plan(
-    models: Sequence[Model],
-    task: Regression | Dataset,
-    training: Training,
+    models: Sequence[Any],
+    task: Any,
+    training: Any,
     *,
     dim: Any,
     trials: Any,
@@ -73,13 +76,17 @@ def make_plan(
     """Check the arguments of `simulate` and lay out its work."""
     _check_nouns(models, task, training)
     samples, dim = _size(models, task, dim)
+    _check_target(models, task, _observables(observables))
     trials = _trials(models, task, trials)
-    saves = _positions("save_at", save_at, training.clock)
     weights = _positions("weights_at", [] if weights_at is None else weights_at, training.clock)
-    if not np.isin(weights, saves).all():
-        raise ValueError("weights_at: given times that are not saved; add them to save_at")
+    saves = _positions("save_at", save_at, training.clock)
+    if save_at is None:  # a grid of our choosing makes room for what is asked for
+        saves = np.union1d(saves, weights)
+    weights = _among(weights, saves, training.clock)
     if not 1e-12 <= rtol <= 1e-2:
         raise ValueError(f"rtol: given {rtol!r}, needs a number from 1e-12 to 1e-2, e.g. rtol=1e-6")
+    if solver is not None and not isinstance(solver, diffrax.AbstractAdaptiveSolver):
+        raise TypeError(f"solver: given {solver!r}, needs an adaptive diffrax solver, e.g. solver=diffrax.Dopri8()")
     devices = tuple(jax.local_devices() if devices is None else devices)
     if not devices:
         raise ValueError("devices: given none, needs at least one, e.g. devices=jax.local_devices()")
@@ -98,7 +105,7 @@ def make_plan(
     )
 
 
-def _check_nouns(models: Sequence[Model], task: Any, training: Any) -> None:
+def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
     if not models:
         raise ValueError("model: given an empty list, needs at least one model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     for model in models:
@@ -133,8 +140,27 @@ def _size(models: Sequence[Model], task: Regression | Dataset, dim: Any) -> tupl
     return samples, dim
 
 
+def _check_target(models: Sequence[Model], task: Regression | Dataset, observables: Observables) -> None:
+    """Refuse what needs a target on data without one."""
+    if not isinstance(task, Dataset) or task.w_star is not None:
+        return
+    for model in models:
+        if isinstance(getattr(model, "init_scale", None), PerCoordinate):
+            continue  # the one start that is not a function of a single coordinate
+        near, far = (_first_start(model, jnp.zeros(model.num_normals), w) for w in (jnp.zeros(()), jnp.ones(())))
+        if not np.array_equal(near, far):
+            raise ValueError(f"model: given {model!r}, whose start depends on the target; give the Dataset its w_star")
+    for name, function in observables:
+        try:
+            jax.eval_shape(lambda w, function=function: function(w, None), jnp.zeros(()))
+        except TypeError:
+            raise ValueError(
+                f"observables: given {name!r}, which uses w_star; give the Dataset its w_star, or leave it out"
+            ) from None
+
+
 def _trials(models: Sequence[Model], task: Regression | Dataset, trials: Any) -> int:
-    random = isinstance(task, Regression) or any(model.num_normals for model in models)
+    random = isinstance(task, Regression) or any(starts_at_random(model) for model in models)
     if trials is None:
         return DEFAULT_TRIALS if random else 1
     if not isinstance(trials, int | np.integer) or isinstance(trials, bool) or trials < 1:
@@ -160,8 +186,10 @@ def _positions(name: str, times: Times | None, clock: Any) -> Positions:
         raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {last * unit:g}]")
     if isinstance(clock, StepClock):
         steps = np.round(positions)
-        if np.abs(steps - positions).max(initial=0.0) > 1e-6:
-            raise ValueError(f"{name}: given times between steps; needs multiples of the step size {unit:g}")
+        between = np.abs(steps - positions) > 1e-6
+        if between.any():
+            which = ", ".join(f"{t:g}" for t in positions[between][:3] * unit)
+            raise ValueError(f"{name}: given {which}, between steps; needs multiples of the step size {unit:g}")
         positions = steps
     inside = (positions >= 0.0) & (positions <= last * (1.0 + 1e-12))
     if not inside.all() or (np.diff(positions) <= 0.0).any():
@@ -169,12 +197,39 @@ def _positions(name: str, times: Times | None, clock: Any) -> Positions:
     return positions
 
 
+def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
+    """Return the saved positions at which weights are wanted, matched up to rounding."""
+    if not len(weights):
+        return weights
+    nearest = saves[np.abs(saves[None, :] - weights[:, None]).argmin(axis=1)]
+    missing = ~np.isclose(nearest, weights, rtol=1e-9, atol=0.0)
+    if missing.any():
+        unit = float(clock.step_size) if isinstance(clock, StepClock) else 1.0
+        which = ", ".join(f"{t:g}" for t in weights[missing][:3] * unit)
+        raise ValueError(f"weights_at: given {which}, which save_at does not have; add it there, or leave save_at out")
+    return nearest
+
+
+def starts_at_random(model: Model) -> bool:
+    """Whether two draws of a model's start differ."""
+    if not model.num_normals:
+        return False
+    normals = np.random.default_rng(0).normal(size=(8, model.num_normals))
+    starts = [np.asarray(_first_start(model, jnp.asarray(row), jnp.ones(()))) for row in normals]
+    return any(not np.array_equal(start, starts[0]) for start in starts)
+
+
+@eqx.filter_jit
+def _first_start(model: Model, normals: Normals, w_star: Scalar) -> Theta:
+    return model.init(normals, w_star)
+
+
 def _observables(observables: Any) -> Observables:
     items = tuple((observables or {}).items())
     for name, function in items:
-        if name in RESERVED or not callable(function):
+        if name in TAKEN or str(name).endswith("_time_error") or not callable(function):
             raise ValueError(
-                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(RESERVED)} and a"
+                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(TAKEN)} and a"
                 f" function (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"
             )
     return items
@@ -197,7 +252,7 @@ def _groups(
         engine = _engine(flow, dim, aspect_ratio, rtol, solver)
         arrays, static = eqx.partition(flow, eqx.is_array)
         shapes = tuple(leaf.shape for leaf in jax.tree.leaves(arrays))
-        kind = (engine, jax.tree.structure(static), tuple(jax.tree.leaves(static)), shapes)
+        kind = (jax.tree.structure((engine, static)), tuple(jax.tree.leaves(static)), shapes)
         flows.setdefault(kind, []).append((index, flow))
         engines[kind] = engine
     return [
@@ -218,7 +273,7 @@ def _engine(flow: Flow, dim: int, aspect_ratio: float, rtol: float, solver: Any)
         return StepEngine()
     assert isinstance(flow.clock, ContinuousClock)
     stiff = solver is None and is_stiff(flow, dim, aspect_ratio, float(flow.clock.horizon), rtol)
-    return FlowEngine(rtol=rtol, stabilised=stiff, solver=solver)
+    return FlowEngine(rtol=jnp.asarray(rtol), stabilised=stiff, solver=solver)
 
 
 def _stack(flows: list[Flow]) -> Flow:

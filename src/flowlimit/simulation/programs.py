@@ -50,22 +50,22 @@ def draw(devices: Devices, task: Regression, samples: int, dim: int, key: PRNGKe
 def start(setting: Setting, own: Part, key: PRNGKey, trials: Trials) -> State:
     """State of all models at time 0, for a batch of trials."""
 
-    def one(shared: tuple[Flow, Part, PRNGKey], own: tuple[Part, Int[Array, ""]]) -> State:
-        flow, data, key = shared
-        return setting.engine.start(flow, join(data, own[0]), stream(key, Purpose.INIT, own[1]))
+    def one(shared: tuple[Setting, PRNGKey], own: tuple[Part, Int[Array, ""]]) -> State:
+        (_, engine, flow, data, _), key = shared
+        return engine.start(flow, join(data, own[0]), stream(key, Purpose.INIT, own[1]))
 
-    return _spread(setting.devices, one, (setting.flow, setting.shared, key), (own, trials))
+    return _spread(setting.devices, one, (setting, key), (own, trials))
 
 
 @eqx.filter_jit
 def advance(setting: Setting, own: Part, state: State, chunk: Chunk) -> tuple[State, Chunked]:
     """Run a batch of trials to the stop of a chunk."""
 
-    def one(shared: tuple[Flow, Part, Chunk], own: tuple[Part, State]) -> tuple[State, Chunked]:
-        flow, data, chunk = shared
-        return setting.engine.advance(flow, join(data, own[0]), setting.observables, own[1], chunk)
+    def one(shared: tuple[Setting, Chunk], own: tuple[Part, State]) -> tuple[State, Chunked]:
+        (_, engine, flow, data, observables), chunk = shared
+        return engine.advance(flow, join(data, own[0]), observables, own[1], chunk)
 
-    return _spread(setting.devices, one, (setting.flow, setting.shared, chunk), (own, state))
+    return _spread(setting.devices, one, (setting, chunk), (own, state))
 
 
 def replicate(part: Part, devices: Devices) -> Part:

@@ -62,5 +62,6 @@ class StepEngine(Engine):
             (first, state.theta, jnp.zeros((), int), buffer, jnp.zeros(w.shape)),
         )
         recorded = Chunked(jax.tree.unflatten(names, list(jnp.moveaxis(buffer, 0, -1))), w)
-        alive = state.alive & jnp.isfinite(theta).all(axis=tuple(range(1, theta.ndim)))
-        return State(step.astype(float), theta, alive, state.steps + step - first, None), recorded
+        # Judged by what was measured: the move after the last measurement may never be needed.
+        alive = state.alive & jnp.isfinite(w).all(axis=1)
+        return State(step.astype(float), theta, alive, jnp.full_like(state.steps, stop), None), recorded

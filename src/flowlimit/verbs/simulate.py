@@ -10,7 +10,7 @@ from ..problem.models import Model
 from ..problem.tasks import Dataset, Regression
 from ..problem.trainings import StepClock, Training
 from ..results import Code, Outcome, Runs
-from ..simulation import RESERVED, Collected, FlowEngine, Plan, make_plan, run
+from ..simulation import RESERVED, Collected, FlowEngine, Plan, first_trial, make_plan, run, starts_at_random
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance, with_noun
@@ -42,9 +42,9 @@ def simulate(
 
 
 def simulate(
-    model: Model | Sequence[Model],
-    task: Regression | Dataset,
-    training: Training,
+    model: Any,
+    task: Any,
+    training: Any,
     *,
     dim: int | None = None,
     trials: int | None = None,
@@ -108,7 +108,7 @@ def simulate(
     ((51,), 4)
     """
     began = time.perf_counter()
-    models = [model] if isinstance(model, Model) else list(model)
+    models = list(model) if isinstance(model, Sequence) else [model]
     plan = make_plan(
         models,
         task,
@@ -135,7 +135,7 @@ def simulate(
     if throw:
         for result in results:
             result.result.raise_if_failed()
-    return results[0] if isinstance(model, Model) else results
+    return results if isinstance(model, Sequence) else results[0]
 
 
 def _record(
@@ -147,6 +147,8 @@ def _record(
     origin: Mapping[str, Any],
     stopped: bool,
 ) -> Runs:
+    if isinstance(plan.task, Dataset) and not starts_at_random(model):
+        collected = first_trial(collected)  # all trials are the same: one says as much, and no spread is known
     times = plan.saves * plan.unit
     discrete = isinstance(training.clock, StepClock)
     if not collected.values:
@@ -154,7 +156,7 @@ def _record(
     else:
         values = {name: np.stack([trial[name] for trial in collected.values]) for name in _ordered(collected)}
         times = times[: values["train_error"].shape[1]]
-    whole = len(plan.weights) and all(len(w) == len(plan.weights) for w in collected.weights) and collected.weights
+    kept = bool(len(plan.weights) and collected.weights)
     return Runs(
         times=times,
         values=values,
@@ -162,11 +164,20 @@ def _record(
         result=_outcome(plan, model, collected, values["train_error"], times, discrete, stopped),
         stats=stats,
         provenance=origin,
-        time_error={} if discrete else time_error(values, stats["rtol"]),
-        weights=np.stack(collected.weights) if whole else None,
-        weights_times=plan.weights * plan.unit if whole else None,
-        w_star=np.stack(collected.w_star) if whole and collected.w_star else None,
+        time_error=_time_error(values, collected.moved, stats),
+        weights=np.stack(collected.weights) if kept else None,
+        weights_times=plan.weights * plan.unit if kept else None,
+        w_star=np.stack(collected.w_star) if kept and collected.w_star else None,
     )
+
+
+def _time_error(
+    values: Mapping[str, np.ndarray], moved: Mapping[str, np.ndarray], stats: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """Time errors of a flow's curves; none for steps, or if the work was stopped before there was a measure."""
+    if not moved:
+        return {}
+    return time_error({name: value.mean(axis=0) for name, value in values.items()}, moved, stats["rtol"])
 
 
 def _ordered(collected: Collected) -> list[str]:
@@ -184,19 +195,27 @@ def _outcome(
     discrete: bool,
     stopped: bool,
 ) -> Outcome:
+    if collected.failed:
+        return _failure(plan, model, collected, errors, times, discrete)
     if stopped:
         done = f"{len(collected.values)} of {plan.trials} trials"
         reached = f", up to time {times[-1]:g}" if len(times) else ""
         return Outcome(Code.STOPPED, f"stopped by progress() with {done}{reached}")
-    if not collected.failed:
-        return Outcome()
+    return Outcome()
+
+
+def _failure(
+    plan: Plan, model: Model, collected: Collected, errors: np.ndarray, times: np.ndarray, discrete: bool
+) -> Outcome:
     which = f"{model!r} in {collected.failed} of {plan.trials} trials"
     broken = ~np.isfinite(errors).all(axis=0)
     when = f"by time {times[broken.argmax()]:g}" if broken.any() else "after the last saved time"
     if discrete:
         return Outcome(Code.DIVERGED, f"{which} ceased to be finite {when}; take a smaller step_size, or GradientFlow")
-    fix = "take a larger rtol or another solver"
-    return Outcome(Code.STEP_LIMIT, f"the solver reached its limit of steps with {which}, {when}; {fix}")
+    return Outcome(
+        Code.STEP_LIMIT,
+        f"the solver gave up on {which} {when}: the flow may diverge there; if not, take another rtol or solver",
+    )
 
 
 def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> dict[int, dict[str, Any]]:
@@ -205,5 +224,5 @@ def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> di
         for member in group.members:
             stats[member] = {"seconds": seconds, "devices": len(plan.devices), "steps": collected[member].steps}
             if isinstance(group.engine, FlowEngine):
-                stats[member] |= {"rtol": group.engine.rtol, "solver": group.engine.solver_name}
+                stats[member] |= {"rtol": float(group.engine.rtol), "solver": group.engine.solver_name}
     return stats

@@ -35,8 +35,11 @@ def save(result: Runs, path: str | Path, *, overwrite: bool = False) -> None:
     """
     if not isinstance(result, Runs):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
-    if Path(path).exists() and not overwrite:
-        raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
+    if Path(path).exists():
+        if not overwrite:
+            raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
+        if not (Path(path) / "zarr.json").is_file():
+            raise FileExistsError(f"{path} exists and is no zarr store: it is not overwritten; give another path")
     data = result.to_xarray().assign_attrs(format=FORMAT)
     data.to_zarr(path, mode="w", consolidated=False)
 

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ...types import Normals, Number, Scalar, Theta
+from ...types import Normals, Number, Scalar, Theta, is_traced
 from ..checks import integer, number
 from ..laws import DRAW_NORMALS, Law
 from .model import Model, gradient_drift
@@ -98,6 +98,8 @@ def _numbers(value: Any) -> Float[Array, "..."]:
         array = jnp.asarray(value, dtype=jnp.float64)
     except (TypeError, ValueError):
         raise TypeError(f"init: given {value!r}, {fix}") from None
+    if not is_traced(array) and not bool(jnp.isfinite(array).all()):
+        raise ValueError(f"init: given {value!r}, which is not finite; {fix}")
     if array.ndim > 1:
         raise ValueError(f"init: given shape {array.shape}, {fix}")
     return array
