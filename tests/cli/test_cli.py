@@ -41,6 +41,8 @@ def flowlimit_version():
 def test_doctor():
     done = flowlimit("doctor")
     assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "extra verify yes" in text or "pip install 'flowlimit[verify]'" in text
     for word in ("flowlimit", "jax", "devices", "precision", "double", "extra cluster", "ready"):
         assert word in done.stdout
 

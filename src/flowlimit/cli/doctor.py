@@ -35,7 +35,8 @@ def doctor() -> None:
         problems.append(f"jax does not compute: {error}")
     for extra, modules in EXTRAS.items():
         missing = [module for module in modules if importlib.util.find_spec(module) is None]
-        state = f"no: {', '.join(missing)} missing; pip install 'flowlimit[{extra}]'" if missing else "yes"
+        # a backslash keeps rich from reading [extra] as markup
+        state = f"no: {', '.join(missing)} missing; pip install 'flowlimit\\[{extra}]'" if missing else "yes"
         table.add_row(f"extra {extra}", state)
     console.print(table)
     for problem in problems:

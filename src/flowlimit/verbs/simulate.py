@@ -164,7 +164,7 @@ def _record(
         result=_outcome(plan, model, collected, values["train_error"], times, discrete, stopped),
         stats=stats,
         provenance=origin,
-        time_error=_time_error(values, collected.moved, stats),
+        time_error=_time_error(times, values, collected.moved, stats),
         weights=np.stack(collected.weights) if kept else None,
         weights_times=plan.weights * plan.unit if kept else None,
         w_star=np.stack(collected.w_star) if kept and collected.w_star else None,
@@ -172,12 +172,13 @@ def _record(
 
 
 def _time_error(
-    values: Mapping[str, np.ndarray], moved: Mapping[str, np.ndarray], stats: Mapping[str, Any]
+    times: np.ndarray, values: Mapping[str, np.ndarray], moved: Mapping[str, np.ndarray], stats: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
     """Time errors of a flow's curves; none for steps, or if the work was stopped before there was a measure."""
     if not moved:
         return {}
-    return time_error({name: value.mean(axis=0) for name, value in values.items()}, moved, stats["rtol"])
+    errors = time_error({name: value.mean(axis=0) for name, value in values.items()}, moved, stats["rtol"])
+    return {name: np.where(times > 0.0, error, 0.0) for name, error in errors.items()}  # the start is exact
 
 
 def _ordered(collected: Collected) -> list[str]:
