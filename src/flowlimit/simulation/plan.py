@@ -76,7 +76,8 @@ def make_plan(
     """Check the arguments of `simulate` and lay out its work."""
     _check_nouns(models, task, training)
     samples, dim = _size(models, task, dim)
-    _check_target(models, task, _observables(observables))
+    named = _observables(observables)
+    _check_target(models, task, named)
     trials = _trials(models, task, trials)
     weights = _positions("weights_at", [] if weights_at is None else weights_at, training.clock)
     saves = _positions("save_at", save_at, training.clock)
@@ -99,8 +100,8 @@ def make_plan(
         key=as_key(key),
         saves=saves,
         weights=weights,
-        unit=float(training.clock.step_size) if isinstance(training.clock, StepClock) else 1.0,
-        observables=_observables(observables),
+        unit=_unit(training.clock),
+        observables=named,
         devices=devices[:trials],
     )
 
@@ -175,10 +176,7 @@ def _trials(models: Sequence[Model], task: Regression | Dataset, trials: Any) ->
 
 def _positions(name: str, times: Times | None, clock: Any) -> Positions:
     """Turn times into positions: steps for gradient descent, times for a flow."""
-    if isinstance(clock, ContinuousClock):
-        unit, last = 1.0, float(clock.horizon)
-    else:
-        unit, last = float(clock.step_size), float(clock.num_steps)
+    unit, last = _unit(clock), float(clock.num_steps if isinstance(clock, StepClock) else clock.horizon)
     if times is None:
         return log_grid(last) if isinstance(clock, ContinuousClock) else np.arange(last + 1.0)
     positions = np.asarray(times, dtype=float) / unit
@@ -197,6 +195,11 @@ def _positions(name: str, times: Times | None, clock: Any) -> Positions:
     return positions
 
 
+def _unit(clock: Any) -> float:
+    """Return the time of one position: the step size for steps, 1 for times."""
+    return float(clock.step_size) if isinstance(clock, StepClock) else 1.0
+
+
 def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
     """Return the saved positions at which weights are wanted, matched up to rounding."""
     if not len(weights):
@@ -204,8 +207,7 @@ def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
     nearest = saves[np.abs(saves[None, :] - weights[:, None]).argmin(axis=1)]
     missing = ~np.isclose(nearest, weights, rtol=1e-9, atol=0.0)
     if missing.any():
-        unit = float(clock.step_size) if isinstance(clock, StepClock) else 1.0
-        which = ", ".join(f"{t:g}" for t in weights[missing][:3] * unit)
+        which = ", ".join(f"{t:g}" for t in weights[missing][:3] * _unit(clock))
         raise ValueError(f"weights_at: given {which}, which save_at does not have; add it there, or leave save_at out")
     return nearest
 
