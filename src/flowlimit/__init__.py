@@ -10,7 +10,10 @@ __version__ = "0.1.0.dev0"
 
 # Public name -> module that defines it. The stub __init__.pyi says the same to type checkers; a test compares the two.
 _HOMES = {
-    "results": ["Code", "Curve", "Curves", "FlowlimitError", "Outcome", "Runs"],
+    "results": ["Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"],
+    "results.limit": ["Operators", "PathSample"],
+    "results.runs": ["Runs"],
+    "results.outcome": ["Outcome"],
     "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign"],
     "problem.laws": ["Bernoulli", "BernoulliGauss", "Empirical", "Law", "Normal", "PointMass", "SparseRademacher"],
     "problem.models": ["DiagonalLinear", "Linear", "Model", "Reparametrized"],
@@ -18,7 +21,9 @@ _HOMES = {
     "problem.tasks": ["Dataset", "Regression"],
     "problem.trainings": ["GradientDescent", "GradientFlow", "Training"],
     "verbs.citation": ["citation"],
+    "verbs.compare": ["Comparison", "compare"],
     "verbs.simulate": ["simulate"],
+    "verbs.solve": ["AccuracyWarning", "solve_dmft"],
     "verbs.storage": ["load", "save"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -25,10 +25,18 @@ from .results import Code as Code
 from .results import Curve as Curve
 from .results import Curves as Curves
 from .results import FlowlimitError as FlowlimitError
+from .results import Kernels as Kernels
+from .results import Limit as Limit
+from .results import Operators as Operators
 from .results import Outcome as Outcome
+from .results import PathSample as PathSample
 from .results import Runs as Runs
 from .verbs.citation import citation as citation
+from .verbs.compare import Comparison as Comparison
+from .verbs.compare import compare as compare
 from .verbs.simulate import simulate as simulate
+from .verbs.solve import AccuracyWarning as AccuracyWarning
+from .verbs.solve import solve_dmft as solve_dmft
 from .verbs.storage import load as load
 from .verbs.storage import save as save
 

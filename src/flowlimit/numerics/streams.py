@@ -21,6 +21,7 @@ class Purpose(enum.IntEnum):
     TARGET = 1
     NOISE = 2
     INIT = 3
+    PATHS = 4
 
 
 def as_key(key: Any) -> PRNGKey:

@@ -15,9 +15,12 @@ class Code(enum.StrEnum):
     STOPPED = "stopped"
     DIVERGED = "diverged"
     STEP_LIMIT = "step limit"
+    TOLERANCE = "tolerance not met"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
 
 
-FAILURES = frozenset({Code.DIVERGED, Code.STEP_LIMIT})
+FAILURES = frozenset({Code.DIVERGED, Code.STEP_LIMIT, Code.MEMORY})
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 from .driver import Collected, first_trial, run
 from .flows import FlowEngine
-from .measure import RESERVED
 from .plan import Group, Plan, make_plan, starts_at_random
 from .steps import StepEngine
 
 __all__ = [
-    "RESERVED",
     "Collected",
     "FlowEngine",
     "Group",

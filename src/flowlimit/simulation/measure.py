@@ -6,11 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from ..problem.flow import Flow
+from ..problem.requests import Observables
 from ..types import Coordinates, Observable, Samples, Scalar, ThetaRows
 from .data import Data
-
-Observables = tuple[tuple[str, Observable], ...]
-RESERVED = ("train_error", "test_error", "loss", "norm_1", "norm_2")
 
 
 def forward(flow: Flow, data: Data, t: Scalar, theta: ThetaRows) -> tuple[Coordinates, Samples]:

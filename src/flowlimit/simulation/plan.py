@@ -15,20 +15,17 @@ from ..numerics.streams import as_key
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
+from ..problem.requests import Observables, Positions, named_observables, positions_of, time_unit
 from ..problem.tasks import Dataset, Regression
 from ..problem.trainings import ContinuousClock, StepClock, Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
 from .engine import Engine
 from .flows import FlowEngine
-from .measure import RESERVED, Observables
-from .schedule import Positions, log_grid
 from .steps import StepEngine
 from .stiffness import is_stiff
 
 DEFAULT_TRIALS = 10
-TAKEN = (*RESERVED, "time", "trial", "coordinate", "weights", "weights_time", "w_star")
-"""Names that a record has for itself."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,11 @@ def make_plan(
     """Check the arguments of `simulate` and lay out its work."""
     _check_nouns(models, task, training)
     samples, dim = _size(models, task, dim)
-    named = _observables(observables)
+    named = named_observables(observables)
     _check_target(models, task, named)
     trials = _trials(models, task, trials)
-    weights = _positions("weights_at", [] if weights_at is None else weights_at, training.clock)
-    saves = _positions("save_at", save_at, training.clock)
+    weights = positions_of("weights_at", [] if weights_at is None else weights_at, training.clock)
+    saves = positions_of("save_at", save_at, training.clock)
     if save_at is None:  # a grid of our choosing makes room for what is asked for
         saves = np.union1d(saves, weights)
     weights = _among(weights, saves, training.clock)
@@ -100,7 +97,7 @@ def make_plan(
         key=as_key(key),
         saves=saves,
         weights=weights,
-        unit=_unit(training.clock),
+        unit=time_unit(training.clock),
         observables=named,
         devices=devices[:trials],
     )
@@ -174,32 +171,6 @@ def _trials(models: Sequence[Model], task: Regression | Dataset, trials: Any) ->
     return int(trials)
 
 
-def _positions(name: str, times: Times | None, clock: Any) -> Positions:
-    """Turn times into positions: steps for gradient descent, times for a flow."""
-    unit, last = _unit(clock), float(clock.num_steps if isinstance(clock, StepClock) else clock.horizon)
-    if times is None:
-        return log_grid(last) if isinstance(clock, ContinuousClock) else np.arange(last + 1.0)
-    positions = np.asarray(times, dtype=float) / unit
-    if positions.ndim != 1 or (name == "save_at" and not len(positions)):
-        raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {last * unit:g}]")
-    if isinstance(clock, StepClock):
-        steps = np.round(positions)
-        between = np.abs(steps - positions) > 1e-6
-        if between.any():
-            which = ", ".join(f"{t:g}" for t in positions[between][:3] * unit)
-            raise ValueError(f"{name}: given {which}, between steps; needs multiples of the step size {unit:g}")
-        positions = steps
-    inside = (positions >= 0.0) & (positions <= last * (1.0 + 1e-12))
-    if not inside.all() or (np.diff(positions) <= 0.0).any():
-        raise ValueError(f"{name}: given {times!r}, needs ascending times from 0 to {last * unit:g}")
-    return positions
-
-
-def _unit(clock: Any) -> float:
-    """Return the time of one position: the step size for steps, 1 for times."""
-    return float(clock.step_size) if isinstance(clock, StepClock) else 1.0
-
-
 def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
     """Return the saved positions at which weights are wanted, matched up to rounding."""
     if not len(weights):
@@ -207,7 +178,7 @@ def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
     nearest = saves[np.abs(saves[None, :] - weights[:, None]).argmin(axis=1)]
     missing = ~np.isclose(nearest, weights, rtol=1e-9, atol=0.0)
     if missing.any():
-        which = ", ".join(f"{t:g}" for t in weights[missing][:3] * _unit(clock))
+        which = ", ".join(f"{t:g}" for t in weights[missing][:3] * time_unit(clock))
         raise ValueError(f"weights_at: given {which}, which save_at does not have; add it there, or leave save_at out")
     return nearest
 
@@ -224,17 +195,6 @@ def starts_at_random(model: Model) -> bool:
 @eqx.filter_jit
 def _first_start(model: Model, normals: Normals, w_star: Scalar) -> Theta:
     return model.init(normals, w_star)
-
-
-def _observables(observables: Any) -> Observables:
-    items = tuple((observables or {}).items())
-    for name, function in items:
-        if name in TAKEN or str(name).endswith("_time_error") or not callable(function):
-            raise ValueError(
-                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(TAKEN)} and a"
-                f" function (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"
-            )
-    return items
 
 
 def _groups(

@@ -4,19 +4,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
+from ..problem.requests import Positions
 from .engine import Chunk
-
-Positions = Float[np.ndarray, "_"]
-
-LOG_GRID_DECADES = 4
-LOG_GRID_POINTS = 94
-
-
-def log_grid(horizon: float) -> Positions:
-    """0, the horizon, and a log grid over four decades: the times a flow saves unless told otherwise."""
-    return np.r_[0.0, np.geomspace(horizon * 10.0**-LOG_GRID_DECADES, horizon, LOG_GRID_POINTS)]
 
 
 class Piece(NamedTuple):

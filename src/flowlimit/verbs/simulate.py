@@ -7,10 +7,11 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from ..problem.models import Model
+from ..problem.requests import RESERVED
 from ..problem.tasks import Dataset, Regression
 from ..problem.trainings import StepClock, Training
 from ..results import Code, Outcome, Runs
-from ..simulation import RESERVED, Collected, FlowEngine, Plan, first_trial, make_plan, run, starts_at_random
+from ..simulation import Collected, FlowEngine, Plan, first_trial, make_plan, run, starts_at_random
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance, with_noun

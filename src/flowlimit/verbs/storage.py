@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..results import Code, Outcome, Runs
+from ..results import Code, Kernels, Limit, Operators, Outcome, PathSample, Runs
 
 FORMAT = 1
 
 
-def save(result: Runs, path: str | Path, *, overwrite: bool = False) -> None:
+def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a zarr store (a directory).
 
     Parameters
@@ -33,7 +33,7 @@ def save(result: Runs, path: str | Path, *, overwrite: bool = False) -> None:
     ...     bool((fl.load(f"{folder}/runs.zarr").train_error == runs.train_error).all())
     True
     """
-    if not isinstance(result, Runs):
+    if not isinstance(result, Runs | Limit):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
     if Path(path).exists():
         if not overwrite:
@@ -44,7 +44,7 @@ def save(result: Runs, path: str | Path, *, overwrite: bool = False) -> None:
     data.to_zarr(path, mode="w", consolidated=False)
 
 
-def load(path: str | Path) -> Runs:
+def load(path: str | Path) -> Runs | Limit:
     """Read a result that `save` wrote.
 
     The numbers come back as they were, with provenance. The nouns are in ``.provenance["problem"]`` as dictionaries:
@@ -61,20 +61,50 @@ def load(path: str | Path) -> Runs:
         raise ValueError(f"{path} is no result of flowlimit: it has no format version")
     if attrs["format"] > FORMAT:
         raise ValueError(f"{path} has format {attrs['format']}, this version reads up to {FORMAT}; upgrade flowlimit")
+    return _limit(data) if attrs["kind"] == "Limit" else _runs(data)
+
+
+def _common(data: Any) -> dict[str, Any]:
+    attrs = data.attrs
+    return {
+        "times": np.asarray(data["time"]),
+        "values": {str(name): np.asarray(data[name]) for name in attrs["curves"]},
+        "discrete": bool(attrs["discrete"]),
+        "result": Outcome(Code(attrs["result"]), attrs["message"]),
+        "stats": json.loads(attrs["stats"]),
+        "provenance": json.loads(attrs["provenance"]),
+        "time_error": _part(data, "time_error"),
+    }
+
+
+def _runs(data: Any) -> Runs:
     return Runs(
-        times=np.asarray(data["time"]),
-        values={str(name): np.asarray(data[name]) for name in attrs["curves"]},
-        discrete=bool(attrs["discrete"]),
-        result=Outcome(Code(attrs["result"]), attrs["message"]),
-        stats=json.loads(attrs["stats"]),
-        provenance=json.loads(attrs["provenance"]),
-        time_error={
-            name: np.asarray(data[f"{name}_time_error"]) for name in attrs["curves"] if f"{name}_time_error" in data
-        },
+        **_common(data),
         weights=_optional(data, "weights"),
         weights_times=_optional(data, "weights_time"),
         w_star=_optional(data, "w_star"),
     )
+
+
+def _limit(data: Any) -> Limit:
+    common = _common(data)
+    edges = common["stats"].get("edges")
+    read = lambda *names, prefix="": {name: np.asarray(data[f"{prefix}{name}"]) for name in names}
+    kernels = operators = paths = None
+    if "C_w" in data.variables:
+        times, names = np.asarray(data["node"]), ("C_w", "C_f", "R_w", "R_f")
+        stderr = {name: np.asarray(data[f"{name}_stderr"]) for name in names}
+        kernels = Kernels(times, **read(*names), stderr=stderr)
+        operators = Operators(times, np.asarray(data["weights"]), **read("S", "R_w", "R_f", prefix="operator_"))
+    if "path_w" in data.variables:
+        arrays = read("w", "g", "z", "w_star", "probability", prefix="path_")
+        paths = PathSample(np.asarray(data["node"]), **arrays, edges=None if edges is None else np.asarray(edges))
+    common |= {"statistical": _part(data, "statistical"), "bias": _part(data, "bias")}
+    return Limit(**common, kernels=kernels, operators=operators, paths=paths)
+
+
+def _part(data: Any, ending: str) -> dict[str, np.ndarray]:
+    return {name: np.asarray(data[f"{name}_{ending}"]) for name in data.attrs["curves"] if f"{name}_{ending}" in data}
 
 
 def _optional(data: Any, name: str) -> np.ndarray | None:

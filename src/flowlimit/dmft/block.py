@@ -1,0 +1,242 @@
+"""One block of the causal solve: weights side and samples side iterated until they agree.
+
+On a panel both sides are unknown at all its nodes. One iteration takes a Newton step on every path at the current G and
+z, computes the response R_w of the paths, then G and the root of C_f; it converges faster than any power, as Volterra
+equations do, with no damping. On a step (one node, nothing inside it) a single iteration is the exact answer.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Bool, Float, Int
+
+from ..numerics.blocks import Blocks
+from ..types import Scalar
+from .correction import corrected_response, corrected_root
+from .history import Node, before, onto_history, times_history
+from .samples_side import Feedback, Root, feedback_rows, root_rows
+from .site import NodePaths, NodeTheta, Site
+from .state import Front, Paths, Rows, Setting
+from .weights_side import (
+    Linearised,
+    advance_tangents,
+    better_start,
+    block_response,
+    block_tangents,
+    linearise,
+    newton_paths,
+)
+
+MAX_ITERATIONS = 50
+NEGLIGIBLE = 1e-6
+"""Roots of errors below this part of the first error's root are not iterated to relative accuracy."""
+FOLLOWED, MAX_FOLLOW = 1e-3, 8
+"""How well, and in how many steps, paths follow the first guess of the operators."""
+SETTLED = 3
+"""Iterations after which a block's innovations are no longer chosen anew."""
+
+Observe = Callable[[Site, Blocks, NodeTheta, NodePaths, Paths], Float[Array, "q observables"]]
+
+
+class Reference(eqx.Module):
+    """Operators of an earlier solve on the same nodes, to start iterations from; zeros if there is none."""
+
+    R_w: Float[Array, "N N"]
+    L: Float[Array, "N N"]
+
+
+class Problem(eqx.Module):
+    """What stays the same from block to block."""
+
+    site: Site
+    setting: Setting
+    paths: Paths
+    reference: Reference
+    observe: Observe = eqx.field(static=True)
+    explicit: bool = eqx.field(static=True)  # steps: one iteration is exact
+
+
+class Guess(NamedTuple):
+    """A block's unknowns, how much the last iteration changed them, and the number of iterations."""
+
+    theta: NodeTheta
+    W: NodePaths
+    R: Float[Array, "q N"]
+    G: Feedback
+    root: Root
+    change: Scalar
+    iterations: Int[Array, ""]
+    consistent: Bool[Array, ""]  # whether G is that of R
+
+
+def advance(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
+    """Solve the block whose first node is ``node``."""
+    guess = _first_guess(problem, block, node, front, rows)
+    step = lambda guess: _iterate(problem, block, node, front, rows, guess)
+    if problem.explicit:
+        guess = step(guess)
+    else:
+        # written so that a NaN ends the loop: the driver sees it and takes a shorter panel
+        unsettled = lambda guess: (guess.iterations < MAX_ITERATIONS) & (guess.change >= problem.setting.tolerance)
+        guess = lax.while_loop(unsettled, step, guess)
+    return _accept(problem, block, node, front, rows, guess)
+
+
+def _first_guess(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows) -> Guess:
+    """Operators as in the reference, or as at the last node; a path stays or goes on as it went, as fits better."""
+    q = block.times.shape[0]
+    last = jnp.maximum(node - 1, 0)
+    row = lambda operator: lax.dynamic_slice_in_dim(operator, last, 1, axis=0)
+    stays = lambda operator, columns: before(jnp.broadcast_to(row(operator), (q, operator.shape[0])), columns)
+    known = lambda operator: lax.dynamic_slice_in_dim(operator, node, q, axis=0)
+    R, L = known(problem.reference.R_w), known(problem.reference.L)
+    given = jnp.any(L != 0.0)
+    known_G = feedback_rows(R, rows.G, node)
+    G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
+    fresh = jnp.zeros(q, dtype=bool)
+    root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
+    theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
+    if not problem.explicit:
+        moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity
+        source = _source(problem, node, rows, G, root)
+        w_star = problem.paths.w_star
+        theta = better_start(problem.site, block, G.own, front.theta, source, w_star, (theta, moving))
+        theta = _follow(problem, block, front, G, source, theta)
+    W = problem.site.weight(block.times, theta) - problem.paths.w_star
+    return Guess(theta, W, R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
+
+
+def _source(problem: Problem, node: Node, rows: Rows, G: Feedback, root: Root) -> NodePaths:
+    """Return z/delta and the memory of earlier blocks: g = source + G (w - w*), eq. (gf_g)."""
+    z = times_history(root.L, problem.paths.normals, node + root.L.shape[0])  # over sqrt(delta)
+    return z / jnp.sqrt(problem.setting.aspect_ratio) + times_history(G.past, rows.W, node)
+
+
+def _linearise_few(
+    problem: Problem, block: Blocks, front: Front, G: Feedback, source: NodePaths, theta: NodeTheta
+) -> Linearised:
+    """Linearise the paths that serve the responses."""
+    few = problem.paths.few_probability.shape[0]
+    first = lambda x: x[..., :few]
+    w_star = problem.paths.w_star
+    return linearise(problem.site, block, G.own, first(front.theta), first(source), first(w_star), first(theta))
+
+
+def _follow(
+    problem: Problem, block: Blocks, front: Front, G: Feedback, source: NodePaths, theta: NodeTheta
+) -> NodeTheta:
+    """Bring the paths to rest at given operators: cheap, and the operators then start from good paths."""
+    step = lambda theta: newton_paths(problem.site, block, G.own, front.theta, source, problem.paths.w_star, theta)
+    weight = lambda theta: problem.site.weight(block.times, theta) - problem.paths.w_star
+
+    def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        theta, _, count = carry
+        new = step(theta)
+        change = _relative_change(weight(new), weight(theta), problem.paths.probability, jnp.array(1.0))
+        return new, change, count + 1
+
+    moving = lambda carry: (carry[1] > FOLLOWED) & (carry[2] < MAX_FOLLOW)
+    return lax.while_loop(moving, again, (theta, jnp.array(jnp.inf), jnp.array(0)))[0]
+
+
+def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> Guess:
+    setting, paths = problem.setting, problem.paths
+    source = _source(problem, node, rows, guess.G, guess.root)
+    theta = newton_paths(problem.site, block, guess.G.own, front.theta, source, paths.w_star, guess.theta)
+    W = problem.site.weight(block.times, theta) - paths.w_star
+    at = _linearise_few(problem, block, front, guess.G, source, theta)
+    mean = block_response(
+        at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, paths.few_probability
+    )
+    R = _correct_response(problem, node, rows, guess, -mean / setting.aspect_ratio)  # eq. (dmft_Rw)
+    G = feedback_rows(R, rows.G, node)
+    centre = times_history(G.past, rows.W, node) + G.own @ W
+    noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
+    scale = jnp.sqrt(paths.probability @ paths.w_star**2 + setting.noise_var)
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability), noise[:, None]], axis=1)
+    root = root_rows(F, rows.Q, node, scale, guess.iterations >= SETTLED, guess.root.fresh)
+    change = jnp.maximum(
+        _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale),
+        _relative_change(W, guess.W, paths.probability, scale),
+    )
+    root = _correct_root(problem, node, rows, guess, G, root)
+    return Guess(theta, W, R, G, root, change, guess.iterations + 1, jnp.array(True))
+
+
+def _correct_response(
+    problem: Problem, node: Node, rows: Rows, guess: Guess, R: Float[Array, "q N"]
+) -> Float[Array, "q N"]:
+    if problem.explicit:
+        return R
+    own = lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)
+    G = _live(lax.dynamic_update_slice_in_dim(rows.G, own, node, axis=0), node + R.shape[0])
+    better = guess.R + corrected_response(R - guess.R, guess.G.own, G, problem.setting.aspect_ratio)
+    return jnp.where(guess.consistent, better, R)
+
+
+def _correct_root(problem: Problem, node: Node, rows: Rows, guess: Guess, G: Feedback, root: Root) -> Root:
+    if problem.explicit:
+        return root
+    q, N = root.L.shape
+    overlap = _live(_overlap(problem.paths, node, rows, root), node + q)
+    causal = jnp.arange(N) <= node + jnp.arange(q)[:, None]
+    better = guess.root.L + corrected_root(root.L - guess.root.L, G.own, overlap, causal, problem.setting.aspect_ratio)
+    return root._replace(L=jnp.where(guess.consistent, better, root.L))
+
+
+def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "N N"]:
+    """Return E Q^T with the block's rows and columns in place."""
+    q, root_p = root.L.shape[0], jnp.sqrt(paths.probability)
+    E_own = lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
+    across = onto_history(root.Q[:, :-1] * root_p, paths.normals, node)
+    own = onto_history(jnp.pad(E_own, ((0, 0), (0, 1))), rows.Q, node)
+    own = lax.dynamic_update_slice_in_dim(own, E_own @ root.Q[:, :-1].T, node, axis=1)
+    overlap = lax.dynamic_update_slice_in_dim(rows.overlap, across.T, node, axis=1)
+    return lax.dynamic_update_slice_in_dim(overlap, own, node, axis=0)
+
+
+def _kept_overlap(problem: Problem, node: Node, rows: Rows, guess: Guess) -> Float[Array, "N N"]:
+    if problem.explicit:
+        return rows.overlap
+    return jnp.where(jnp.isfinite(guess.change), _overlap(problem.paths, node, rows, guess.root), rows.overlap)
+
+
+def _live(operator: Float[Array, "N N"], end: Node) -> Float[Array, "N N"]:
+    """Return the operator with zeros from node ``end`` on, where rows may be another try's."""
+    reached = jnp.arange(operator.shape[0]) < end
+    return jnp.where(reached[:, None] & reached[None, :], operator, 0.0)
+
+
+def _relative_change(
+    new: Float[Array, "q n"], old: Float[Array, "q n"], weight: Float[Array, "n"], scale: Scalar
+) -> Scalar:
+    floor = (NEGLIGIBLE * scale) ** 2 + jnp.finfo(new.dtype).tiny
+    return jnp.sqrt(jnp.max(((new - old) ** 2 @ weight) / (new**2 @ weight + floor)))
+
+
+def _accept(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:
+    q, (k, M) = block.times.shape[0], front.theta.shape
+    source = _source(problem, node, rows, guess.G, guess.root)
+    p = problem.site.drift(block.times, guess.theta, source + guess.G.own @ guess.W)
+    theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
+    at = _linearise_few(problem, block, front, guess.G, source, guess.theta)
+    tangent, dW = advance_tangents(block, at, block_tangents(block, at), guess.G, front.tangent, rows.response, node)
+    # What failed must not stay behind: the next try masks these rows, and 0 times NaN is NaN.
+    finite = lambda part: jnp.where(jnp.isfinite(guess.change), part, 0.0)
+    put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, finite(part), node, axis=0)
+    new = Rows(
+        W=put(rows.W, guess.W),
+        response=put(dW, lax.dynamic_slice_in_dim(dW, node, q, axis=0)),
+        Q=put(rows.Q, guess.root.Q),
+        R_w=put(rows.R_w, guess.R),
+        G=put(rows.G, lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)),
+        L=put(rows.L, guess.root.L),
+        overlap=_kept_overlap(problem, node, rows, guess),
+        averages=put(rows.averages, problem.observe(problem.site, block, guess.theta, guess.W, problem.paths)),
+        iterations=put(rows.iterations, jnp.full(q, guess.iterations, dtype=float)),
+        disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, guess.change), node, axis=0),
+    )
+    return Front(theta, p[-1], tangent), new

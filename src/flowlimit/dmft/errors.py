@@ -1,0 +1,106 @@
+"""Error bars: the spread of whole solves, the bias they share, and the time error."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import norm, t
+
+from .measure import Values
+
+RELATIVE_FLOOR = 1e-6
+"""A curve is asked to be relatively accurate down to this part of its start."""
+SIGMAS = 2.0
+"""Standard errors that must fit into the requested accuracy."""
+JUDGED = ("train_error", "test_error")
+"""Curves that the requested accuracy is for."""
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """Curves of whole solves, each with its own paths, and of solves with half the paths or those of a level below."""
+
+    whole: Sequence[Values] = field(default_factory=list)
+    half: Sequence[Values] = field(default_factory=list)
+    time_errors: Sequence[Values] = field(default_factory=list)
+    coarser: "Replicas | None" = None
+
+    def stack(self, name: str) -> Float[np.ndarray, "replicas saves"]:
+        """Return one curve of all replicas."""
+        return np.stack([values[name] for values in self.whole])
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Parts of a curve's error: statistical, common bias, time."""
+
+    statistical: np.ndarray
+    bias: np.ndarray
+    time: np.ndarray
+
+    @property
+    def total(self) -> np.ndarray:
+        """Return all parts together."""
+        return np.sqrt(self.statistical**2 + self.bias**2 + self.time**2)
+
+
+def student_factor(replicas: int) -> float:
+    """Return the factor on a standard error from few replicas that makes three of them as safe as three sigmas."""
+    return float(t.isf(norm.sf(3.0), replicas - 1)) / 3.0
+
+
+def estimate_errors(replicas: Replicas, name: str) -> Errors:
+    """Return the errors of the replicas' mean."""
+    values, count = replicas.stack(name), len(replicas.whole)
+    if count < 2:
+        unknown = np.full(values.shape[1], np.inf)
+        return Errors(unknown, unknown, unknown)
+    statistical = student_factor(count) * values.std(axis=0, ddof=1) / np.sqrt(count)
+    time = np.mean([errors[name] for errors in replicas.time_errors], axis=0)
+    return Errors(statistical, estimate_bias(replicas, name), time)
+
+
+def estimate_bias(replicas: Replicas, name: str) -> np.ndarray:
+    """Return the bias that all replicas share: what fewer paths change.
+
+    A bias falls like 1/paths or slower: halving the paths at least adds it once more, a quarter of them (the level
+    below) adds it up to three times; half of that change is taken.
+    """
+    if replicas.half:
+        pairs = zip(replicas.half, replicas.whole, strict=False)
+        return np.abs(np.mean([half[name] - whole[name] for half, whole in pairs], axis=0))
+    values = replicas.stack(name)
+    if replicas.coarser is None:
+        return np.zeros(values.shape[1])
+    return 0.5 * np.abs(replicas.coarser.stack(name).mean(axis=0) - values.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """By which factor each part of the error exceeds what was asked for, at worst; below 1 all is well."""
+
+    statistical: float
+    bias: float
+    time: float
+    total: float
+
+
+def judge(replicas: Replicas, rtol: float) -> Shortfall:
+    """Compare the errors of the judged curves with the requested relative accuracy."""
+    worst = np.zeros(4)
+    for name in JUDGED:
+        errors = estimate_errors(replicas, name)
+        mean = replicas.stack(name).mean(axis=0)
+        allowed = rtol / SIGMAS * np.maximum(np.abs(mean), RELATIVE_FLOOR * abs(mean[0]))
+        parts = np.stack([errors.statistical, errors.bias, errors.time, errors.total])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(parts > 0.0, parts / allowed, 0.0)
+        worst = np.maximum(worst, np.nan_to_num(ratio, nan=np.inf).max(axis=1))
+    return Shortfall(*map(float, worst))
+
+
+def all_curves(replicas: Replicas) -> tuple[Mapping[str, np.ndarray], Mapping[str, Errors]]:
+    """Return every curve of all replicas, and its errors."""
+    names = list(replicas.whole[0])
+    return {name: replicas.stack(name) for name in names}, {name: estimate_errors(replicas, name) for name in names}

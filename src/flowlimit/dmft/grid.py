@@ -1,0 +1,98 @@
+"""The nodes of a solve, and the times its curves are given at."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from ..numerics.blocks import Blocks, Edges, gauss_rule, interpolation, panels, steps
+from ..problem.trainings import Clock, StepClock
+from .history import CHUNK
+
+ORDER = 8
+"""Nodes a panel."""
+
+Saves = Float[np.ndarray, "saves"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Blocks of nodes, on panels between ``edges`` or on steps (``edges`` None), and the saved times."""
+
+    blocks: Blocks
+    edges: Edges | None
+    saves: Saves
+
+    @property
+    def order(self) -> int:
+        """Nodes a block."""
+        return self.blocks.times.shape[1]
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return self.blocks.times.size
+
+    @cached_property
+    def times(self) -> Float[np.ndarray, "nodes"]:
+        """Times of the nodes."""
+        return np.asarray(self.blocks.times).ravel()
+
+    @cached_property
+    def weights(self) -> Float[np.ndarray, "nodes"]:
+        """Integration weights of the nodes."""
+        return np.asarray(self.blocks.weights).ravel()
+
+    @cached_property
+    def to_saves(self) -> Float[np.ndarray, "saves nodes"]:
+        """The matrix from values at nodes to values at the saved times."""
+        return self.interpolate(self.saves)
+
+    def interpolate(self, wanted: Saves) -> Float[np.ndarray, "wanted nodes"]:
+        """Return the matrix from values at nodes to values at given times; of steps, the nearest one's."""
+        if self.edges is not None:
+            return interpolation(self.edges, self.order, wanted)
+        return np.eye(self.nodes)[np.abs(self.times[None, :] - wanted[:, None]).argmin(axis=1)]
+
+    def spread(self, per_block: Float[np.ndarray, "blocks"]) -> Saves:
+        """Return each saved time's number from one number a block."""
+        if self.edges is None:
+            return np.zeros(len(self.saves))
+        block = np.clip(np.searchsorted(self.edges, self.saves, side="left") - 1, 0, len(self.edges) - 2)
+        return per_block[block]
+
+    def tails(self, values: Float[np.ndarray, "nodes columns"]) -> Float[np.ndarray, "blocks"]:
+        """Return the size of what each panel leaves unresolved: its last Legendre coefficients, over all columns.
+
+        Coefficients fall geometrically, so the last one bounds the rest; the last but one guards against a last one
+        that happens to vanish, as parity can make it.
+        """
+        if self.edges is None:
+            return np.zeros(self.nodes)
+        coefficients = np.einsum(
+            "ij,bjc->bic", gauss_rule(self.order).transform, values.reshape(-1, self.order, values.shape[1])
+        )
+        size = np.linalg.norm(coefficients, axis=2)
+        return np.maximum(size[:, -1], GUARD * size[:, -2])
+
+
+GUARD = 0.2
+"""Part of a panel's last but one coefficient that counts as unresolved."""
+
+
+def make_grid(clock: Clock, edges: Edges | None, saves: Saves) -> Grid:
+    """Return the grid of a clock; a continuous one needs edges."""
+    if isinstance(clock, StepClock):
+        return Grid(steps(clock.step_size, clock.num_steps), None, saves)
+    if edges is None:
+        raise ValueError("edges: given none, needs the edges of the panels")
+    return Grid(panels(edges, ORDER), edges, saves)
+
+
+def room_for(nodes: int) -> int:
+    """Return the room that arrays have for nodes: a few sizes, so that programs are used again."""
+    room = 3 * CHUNK
+    while room < nodes:
+        room = -(-int(1.34 * room) // CHUNK) * CHUNK
+    return room

@@ -1,0 +1,61 @@
+"""Products of a block's rows with everything before it: the GEMMs where the time goes.
+
+Arrays have room for all blocks, so the products run over chunks of the history that is really there, with a trip count
+known at run time: one compiled program serves every block. Rows of a block must be zero in columns not yet reached,
+which `before` sees to.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float, Int
+
+CHUNK = 32
+"""Nodes a chunk; the room for nodes is a multiple of it."""
+
+Node = Int[Array, ""]
+
+
+def chunks_before(node: Node) -> Int[Array, ""]:
+    """Return how many chunks hold the nodes before a node."""
+    return (node + CHUNK - 1) // CHUNK
+
+
+def before(rows: Float[Array, "q N"], node: Node) -> Float[Array, "q N"]:
+    """Return the rows with zeros from column ``node`` on."""
+    return jnp.where(jnp.arange(rows.shape[1]) < node, rows, 0.0)
+
+
+def times_history(rows: Float[Array, "q N"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q M"]:
+    """``rows @ history`` over the nodes before ``node``."""
+
+    def add(i: Int[Array, ""], total: Float[Array, "q M"]) -> Float[Array, "q M"]:
+        left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
+        return total + left @ lax.dynamic_slice_in_dim(history, i * CHUNK, CHUNK, axis=0)
+
+    return lax.fori_loop(0, chunks_before(node), add, jnp.zeros((rows.shape[0], history.shape[1])))
+
+
+def onto_history(rows: Float[Array, "q M"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q N"]:
+    """``rows @ history.T`` over the nodes before ``node``, zero elsewhere."""
+
+    def put(i: Int[Array, ""], total: Float[Array, "q N"]) -> Float[Array, "q N"]:
+        part = rows @ lax.dynamic_slice_in_dim(history, i * CHUNK, CHUNK, axis=0).T
+        return lax.dynamic_update_slice_in_dim(total, part, i * CHUNK, axis=1)
+
+    total = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((rows.shape[0], history.shape[0])))
+    return before(total, node)
+
+
+def times_tangents(
+    rows: Float[Array, "q N"], tangents: Float[Array, "N N few"], column: Int[Array, ""], node: Node
+) -> Float[Array, "q chunk few"]:
+    """``rows @ tangents`` for one chunk of columns; tangents are causal, so rows of earlier chunks vanish there."""
+    few = tangents.shape[2]
+
+    def add(i: Int[Array, ""], total: Float[Array, "q flat"]) -> Float[Array, "q flat"]:
+        left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
+        right = lax.dynamic_slice(tangents, (i * CHUNK, column * CHUNK, 0), (CHUNK, CHUNK, few))
+        return total + left @ right.reshape(CHUNK, CHUNK * few)
+
+    total = lax.fori_loop(column, chunks_before(node), add, jnp.zeros((rows.shape[0], CHUNK * few)))
+    return total.reshape(rows.shape[0], CHUNK, few)

@@ -1,0 +1,110 @@
+"""What is measured of a solve: the simulation's curves and the user's observables, as coordinate averages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..numerics.blocks import Blocks
+from ..results import PathSample
+from ..types import Observable
+from .block import Problem
+from .grid import Grid
+from .site import NodePaths, NodeTheta, Site
+from .state import Paths, Rows
+
+OWN = ("penalty", "norm_1", "w_squared")
+"""Averages taken at the nodes, before the user's."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Averages over paths at a block's nodes. Two with the same functions are one static argument of the program."""
+
+    observables: tuple[tuple[str, Observable], ...]
+
+    def __call__(
+        self, site: Site, block: Blocks, theta: NodeTheta, W: NodePaths, paths: Paths
+    ) -> Float[Array, "q observables"]:
+        """Return the averages, one column each."""
+        w = W + paths.w_star
+        values = [site.penalty(block.times, theta), jnp.abs(w), w**2]
+        values += [jax.vmap(jax.vmap(f), in_axes=(0, None))(w, paths.w_star) for _, f in self.observables]
+        return jnp.stack([value @ paths.probability for value in values], axis=1)
+
+    @property
+    def count(self) -> int:
+        """Number of averages."""
+        return len(OWN) + len(self.observables)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One replica's operators over its nodes, R_w, G = I - R_f and the root of C_f, and its averages there."""
+
+    R_w: np.ndarray
+    G: np.ndarray
+    L: np.ndarray
+    averages: np.ndarray
+
+    @property
+    def root_w(self) -> np.ndarray:
+        """Root of C_w + sigma^2: G^-1 L, since C_f = G (C_w + sigma^2) G^T."""
+        return self.L + self.R_w @ self.L
+
+
+def read_solution(rows: Rows, nodes: int) -> Solution:
+    """Take a solution from the device, without the room that was not used."""
+    cut = lambda x: np.asarray(x)[:nodes, :nodes]
+    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), np.asarray(rows.averages)[:nodes])
+
+
+def read_paths(grid: Grid, problem: Problem, rows: Rows, solution: Solution) -> PathSample:
+    """Take the paths from the device: z = sqrt(delta) L normals, g = z/delta + G (w - w*)."""
+    paths, delta = problem.paths, float(problem.setting.aspect_ratio)
+    W, normals = np.asarray(rows.W)[: grid.nodes], np.asarray(paths.normals)[: grid.nodes]
+    z, w_star = np.sqrt(delta) * solution.L @ normals, np.asarray(paths.w_star)
+    g = z / delta + solution.G @ W
+    return PathSample(grid.times, W + w_star, g, z, w_star, np.asarray(paths.probability), grid.edges)
+
+
+Values = Mapping[str, Float[np.ndarray, "saves"]]
+
+
+def curves_of(measure: Measure, grid: Grid, operators: Solution) -> Values:
+    """Return the curves of one replica at the saved times.
+
+    Errors are squared norms of interpolated roots: the roots are as smooth as paths, errors only half as resolved.
+    """
+    square = lambda root: np.sum((grid.to_saves @ root) ** 2, axis=1)
+    averages = grid.to_saves @ operators.averages
+    train = square(operators.L)
+    curves = {
+        "train_error": train,
+        "test_error": square(operators.root_w),
+        "loss": 0.5 * train + averages[:, 0],
+        "norm_1": averages[:, 1],
+        "norm_2": np.sqrt(np.maximum(averages[:, 2], 0.0)),
+    }
+    return curves | {name: averages[:, len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
+
+
+def time_errors(measure: Measure, grid: Grid, operators: Solution) -> Values:
+    """Return the time error of each curve: what the panels' spectral tails leave open."""
+    norm = lambda root: np.sqrt(np.sum((grid.to_saves @ root) ** 2, axis=1))
+    tail = lambda values: grid.spread(grid.tails(values))
+    train = 2.0 * norm(operators.L) * tail(operators.L)
+    test = 2.0 * norm(operators.root_w) * tail(operators.root_w)
+    of_average = [tail(operators.averages[:, [i]]) for i in range(measure.count)]
+    size = np.sqrt(np.maximum(grid.to_saves @ operators.averages[:, 2], 0.0))
+    errors = {
+        "train_error": train,
+        "test_error": test,
+        "loss": 0.5 * train + of_average[0],
+        "norm_1": of_average[1],
+        "norm_2": np.minimum(of_average[2] / np.maximum(2.0 * size, 1e-300), np.sqrt(of_average[2])),
+    }
+    return errors | {name: of_average[len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}

@@ -1,0 +1,115 @@
+"""The pilot: one solve with few paths that chooses panels as it goes, and the modes of z that matter."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..numerics.blocks import Edges, gauss_rule, panels
+from ..types import Scalar
+from .block import Problem
+from .grid import GUARD, ORDER
+from .march import advance_block
+from .measure import Solution, read_solution
+from .site import Site
+from .state import empty_rows, start_front
+
+GROWTH, SAFETY, SHORTEST = 2.5, 0.85, 1e-10
+NEGLIGIBLE = 1e-3
+"""Roots of errors below this part of their start (errors below 1e-6 of it) need no relative accuracy."""
+
+
+class RoomError(Exception):
+    """The arrays have no room for another panel; ``edges`` are the panels found so far."""
+
+    def __init__(self, edges: Edges) -> None:
+        super().__init__("no room for another panel")
+        self.edges = edges
+
+
+class BlowUpError(Exception):
+    """No panel is short enough: the flow ceases to be finite at ``time``."""
+
+    def __init__(self, time: float) -> None:
+        super().__init__(f"the flow ceases to be finite at time {time:g}")
+        self.time = time
+
+
+def choose_panels(
+    problem: Problem,
+    horizon: float,
+    tolerance: float,
+    known: Edges,
+    observables: int,
+    report: Callable[[float, str], Any],
+) -> tuple[Edges, Solution]:
+    """Solve from 0 to the horizon, each panel as long as its spectral tail allows.
+
+    ``tolerance`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried first.
+    """
+    front, rows = start_front(problem.paths), empty_rows(problem.paths, observables)
+    room, edges = problem.paths.normals.shape[0], [0.0]
+    length = first_length(problem.site, problem, horizon)
+    scale = None
+    while edges[-1] < horizon:
+        node = (len(edges) - 1) * ORDER
+        if node + ORDER > room:
+            raise RoomError(np.array(edges))
+        end = _next_edge(edges[-1], length, horizon, known)
+        block = jax.tree.map(lambda x: x[0], panels(np.array([edges[-1], end]), ORDER))
+        tried, rows = advance_block((problem, block, jnp.array(node), front), rows)
+        tail, scale = _relative_tail(rows, node, problem.setting.tolerance, scale)
+        length = end - edges[-1]
+        if tail > tolerance:
+            if length < SHORTEST * horizon:
+                raise BlowUpError(edges[-1])
+            length *= np.clip(SAFETY * (tolerance / tail) ** (1.0 / ORDER), 0.2, 0.75)
+            known = known[known <= edges[-1]]
+            continue
+        front = tried
+        edges.append(end)
+        length *= np.clip(SAFETY * (tolerance / max(tail, 1e-300)) ** (1.0 / ORDER), 0.5, GROWTH)
+        if report(end / horizon, f"panels up to time {end:.3g}"):
+            raise InterruptedError
+    return np.array(edges), read_solution(rows, (len(edges) - 1) * ORDER)
+
+
+def first_length(site: Site, problem: Problem, horizon: float) -> float:
+    """Return a length for the first panel, from the rate of the lazy solution at the start."""
+    paths = problem.paths
+    theta, zero = paths.theta[None], jnp.zeros((1, paths.theta.shape[1]))
+    slopes = site.slopes(jnp.zeros(1), theta, zero)
+    rate = float(jnp.abs(jnp.sum(slopes.A * slopes.C, axis=1)[0]) @ paths.probability)
+    fastest = rate * (1.0 + 1.0 / np.sqrt(float(problem.setting.aspect_ratio))) ** 2
+    return min(horizon, 3.0 / fastest) if fastest > 0.0 else horizon
+
+
+def _next_edge(start: float, length: float, horizon: float, known: Edges) -> float:
+    ahead = known[known > start * (1.0 + 1e-12)]
+    if len(ahead):
+        return float(ahead[0])
+    left = horizon - start
+    if left <= 1.01 * length:
+        return horizon
+    return start + min(length, left / 2.0) if left < 2.0 * length else start + length
+
+
+def _relative_tail(rows: Any, node: int, tolerance: Scalar, scale: Any) -> tuple[float, Any]:
+    """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
+    own = slice(node, node + ORDER)
+    L, R = np.asarray(rows.L)[: own.stop, : own.stop], np.asarray(rows.R_w)[own, : own.stop]
+    disagreement = float(rows.disagreement[node])
+    roots = [L[own], L[own] + R @ L]
+    sizes = [np.linalg.norm(root, axis=1) for root in roots]
+    if not disagreement <= 10.0 * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):
+        return np.inf, scale
+    scale = [size[0] for size in sizes] if scale is None else scale
+    transform = gauss_rule(ORDER).transform
+    tails = []
+    for root, size, first in zip(roots, sizes, scale, strict=True):
+        coefficients = np.linalg.norm(transform @ root, axis=1)
+        tail = max(coefficients[-1], GUARD * coefficients[-2])
+        tails.append(tail / max(size.min(), NEGLIGIBLE * first, 1e-300))
+    return float(max(tails)), scale

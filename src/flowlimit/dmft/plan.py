@@ -1,0 +1,106 @@
+"""A solve's plan: the problem in the solver's terms, its path counts level by level, and what is refused."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..numerics.streams import Purpose, stream
+from ..problem.flow import make_flow
+from ..problem.laws import Law
+from ..problem.models import Model
+from ..problem.tasks import Regression
+from ..problem.trainings import StepClock, Training
+from ..types import PRNGKey
+from .block import Problem, Reference
+from .grid import ORDER, room_for
+from .measure import Measure, Solution
+from .paths import Counts, Rotation, doubled_room, draw_paths, stratum_count
+from .site import Site, make_site
+from .state import Setting, memory_bytes
+
+FIRST_PATHS, LEVEL_FACTOR = 512, 4
+FEW_PARTS = (4, 4, 4, 8)
+"""One path in so many serves the responses, level by level: these cost more and need fewer."""
+ITERATION_PART = 3e-3
+"""Part of the requested accuracy to which a block's two sides must agree."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is solved, how well, and with how much memory."""
+
+    site: Site
+    task: Regression
+    key: PRNGKey
+    rtol: float
+    measure: Measure
+    memory_limit: float
+
+    @property
+    def explicit(self) -> bool:
+        """Whether time runs in steps."""
+        return isinstance(self.site.flow.clock, StepClock)
+
+    @property
+    def law(self) -> Law:
+        """Law of the target."""
+        return self.task.target
+
+    def counts(self, level: int, nodes: int) -> Counts | None:
+        """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
+        paths = FIRST_PATHS * LEVEL_FACTOR**level
+        few = paths // FEW_PARTS[min(level, len(FEW_PARTS) - 1)]
+        while self.bytes(Counts(paths, few), nodes) > self.memory_limit:
+            few //= 2
+            if few < 32:
+                return None
+        return Counts(paths, few)
+
+    def bytes(self, counts: Counts, nodes: int) -> int:
+        """Return the memory of one replica."""
+        strata, k = stratum_count(self.law), max(1, int(np.prod(self.site.shape)))
+        order = 1 if self.explicit else ORDER
+        return memory_bytes(room_for(nodes), order, k, strata * counts.paths, strata * counts.few)
+
+    def problem(
+        self,
+        nodes: int,
+        counts: Counts,
+        replica: int,
+        *,
+        rotation: Rotation | None = None,
+        reference: Solution | None = None,
+        half: bool = False,
+    ) -> Problem:
+        """Return one replica's problem; with ``half`` the first half of its net, in arrays of the same shape."""
+        room = room_for(nodes)
+        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))
+        own = Counts(counts.paths // 2, counts.few // 2) if half else counts
+        paths = draw_paths(self.site, self.law, room, nodes, own, rotation, np.random.default_rng(seed))
+        setting = Setting(self.task.aspect_ratio, self.task.noise_var, jnp.asarray(ITERATION_PART * self.rtol))
+        known = (None, None) if reference is None else (reference.R_w, reference.L)
+        first = Reference(*(_with_room(operator, room) for operator in known))
+        return Problem(self.site, setting, doubled_room(paths) if half else paths, first, self.measure, self.explicit)
+
+
+def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:
+    if operator is None:
+        return jnp.zeros((room, room))
+    return jnp.asarray(np.pad(operator, (0, room - operator.shape[0])))
+
+
+def make_plan(
+    model: Model,
+    task: Regression,
+    training: Training,
+    *,
+    key: PRNGKey,
+    rtol: float,
+    measure: Measure,
+    memory_limit: float,
+) -> Plan:
+    """Turn a problem into a plan."""
+    return Plan(make_site(make_flow(model, task, training)), task, key, rtol, measure, memory_limit)

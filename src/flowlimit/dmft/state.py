@@ -1,0 +1,95 @@
+"""What a causal solve carries from block to block, and what it costs in memory.
+
+Arrays over nodes have room for all blocks. Rows of blocks not yet reached hold no meaning: products mask them, so a
+block can be tried again with another length.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..types import Scalar
+
+
+class Paths(eqx.Module):
+    """One replica's randomness: M paths of z's normals, w* and theta(0). The first paths also serve the responses."""
+
+    normals: Float[Array, "N M"]
+    theta: Float[Array, "k M"]
+    w_star: Float[Array, "M"]
+    probability: Float[Array, "M"]
+    few_probability: Float[Array, "few"]
+
+
+class Setting(eqx.Module):
+    """Numbers of the task, and how well a block's two sides must agree."""
+
+    aspect_ratio: Scalar
+    noise_var: Scalar
+    tolerance: Scalar
+
+
+class Front(eqx.Module):
+    """theta, its velocity and its derivative by the source of g, at the left end of the next block."""
+
+    theta: Float[Array, "k M"]
+    velocity: Float[Array, "k M"]
+    tangent: Float[Array, "k N few"]
+
+
+class Rows(eqx.Module):
+    """Everything known at the nodes so far.
+
+    ``W`` is w - w* and ``response`` its derivative by the source of g. R_w,
+    G = (I + R_w)^-1 and the lower triangular root L
+    of C_f = L L^T are operators, ``Q`` the orthonormal rows with F = L Q, see `samples_side`,
+    ``overlap`` = E Q^T, see `correction`. ``iterations`` and
+    ``disagreement`` say how each block ended.
+    """
+
+    W: Float[Array, "N M"]
+    response: Float[Array, "N N few"]
+    Q: Float[Array, "N M1"]
+    R_w: Float[Array, "N N"]
+    G: Float[Array, "N N"]
+    L: Float[Array, "N N"]
+    overlap: Float[Array, "N N"]
+    averages: Float[Array, "N observables"]
+    iterations: Float[Array, "N"]
+    disagreement: Float[Array, "N"]
+
+
+def start_front(paths: Paths) -> Front:
+    """Return the front at time 0."""
+    k, room, few = paths.theta.shape[0], paths.normals.shape[0], paths.few_probability.shape[0]
+    return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)))
+
+
+def empty_rows(paths: Paths, observables: int) -> Rows:
+    """Return rows for all nodes, none of them reached."""
+    room, M = paths.normals.shape
+    few = paths.few_probability.shape[0]
+    square = lambda: jnp.zeros((room, room))  # each its own buffer: rows are updated in place
+    return Rows(
+        W=jnp.zeros((room, M)),
+        response=jnp.zeros((room, room, few)),
+        Q=jnp.zeros((room, M + 1)),
+        R_w=square(),
+        G=square(),
+        L=square(),
+        overlap=square(),
+        averages=jnp.zeros((room, observables)),
+        iterations=jnp.zeros(room),
+        disagreement=jnp.zeros(room),
+    )
+
+
+def memory_bytes(nodes: int, order: int, parameters: int, paths: int, few: int) -> int:
+    """Return the bytes that one replica needs.
+
+    8 (M (3 N + 4 (q k)^2) + few (N^2 + 2 k N + 4 (q k)^2) + 6 N^2) for N nodes in blocks of q, k parameters a
+    coordinate, M paths, ``few`` of them for the responses: normals, W and Q; the Newton systems; the responses; the
+    operators.
+    """
+    small = 4 * (order * parameters) ** 2
+    return 8 * (paths * (3 * nodes + small) + few * (nodes**2 + 2 * parameters * nodes + small) + 6 * nodes**2)

@@ -1,0 +1,67 @@
+"""What a user may ask of a run or a limit: times to save, and observables."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ..types import Observable, Times
+from .trainings import ContinuousClock, StepClock
+
+Positions = Float[np.ndarray, "_"]
+Observables = tuple[tuple[str, Observable], ...]
+RESERVED = ("train_error", "test_error", "loss", "norm_1", "norm_2")
+"""Curves that every result has, and that observables may not be named after."""
+TAKEN = (
+    *RESERVED,
+    *("time", "trial", "coordinate", "weights", "weights_time", "w_star"),
+    *("replica", "node", "node_", "path", "C_w", "C_f", "R_w", "R_f"),
+)
+"""Names that a record has for itself."""
+TAKEN_ENDINGS = ("_time_error", "_statistical", "_bias", "_stderr")
+
+LOG_GRID_DECADES = 4
+LOG_GRID_POINTS = 94
+
+
+def log_grid(horizon: float) -> Positions:
+    """0, the horizon, and a log grid over four decades: the times a flow saves unless told otherwise."""
+    return np.r_[0.0, np.geomspace(horizon * 10.0**-LOG_GRID_DECADES, horizon, LOG_GRID_POINTS)]
+
+
+def positions_of(name: str, times: Times | None, clock: Any) -> Positions:
+    """Turn times into positions: steps for gradient descent, times for a flow."""
+    unit, last = time_unit(clock), float(clock.num_steps if isinstance(clock, StepClock) else clock.horizon)
+    if times is None:
+        return log_grid(last) if isinstance(clock, ContinuousClock) else np.arange(last + 1.0)
+    positions = np.asarray(times, dtype=float) / unit
+    if positions.ndim != 1 or (name == "save_at" and not len(positions)):
+        raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {last * unit:g}]")
+    if isinstance(clock, StepClock):
+        steps = np.round(positions)
+        between = np.abs(steps - positions) > 1e-6
+        if between.any():
+            which = ", ".join(f"{t:g}" for t in positions[between][:3] * unit)
+            raise ValueError(f"{name}: given {which}, between steps; needs multiples of the step size {unit:g}")
+        positions = steps
+    inside = (positions >= 0.0) & (positions <= last * (1.0 + 1e-12))
+    if not inside.all() or (np.diff(positions) <= 0.0).any():
+        raise ValueError(f"{name}: given {times!r}, needs ascending times from 0 to {last * unit:g}")
+    return positions
+
+
+def time_unit(clock: Any) -> float:
+    """Return the time of one position: the step size for steps, 1 for times."""
+    return float(clock.step_size) if isinstance(clock, StepClock) else 1.0
+
+
+def named_observables(observables: Any) -> Observables:
+    """Turn a mapping of observables into a tuple, or refuse it."""
+    items = tuple((observables or {}).items())
+    for name, function in items:
+        if name in TAKEN or str(name).endswith(TAKEN_ENDINGS) or not callable(function):
+            raise ValueError(
+                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(TAKEN)} and a"
+                f" function (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"
+            )
+    return items

@@ -1,0 +1,177 @@
+"""The record of a high-dimensional limit: curves with error bars, kernels, operators, and paths of the single site."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .outcome import Outcome
+from .record import Curve, Record, Times
+
+if TYPE_CHECKING:
+    import xarray
+
+Square = Float[np.ndarray, "nodes nodes"]
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Values of the kernels at pairs of node times, rows t, columns s, with the spread of their mean as ``stderr``.
+
+    Responses R(t, s) vanish for s > t and jump at s = t; the diagonal holds the limit from s < t. Inside a diagonal
+    panel, values come from the polynomial in (t, s) whose integrals fit the operator; elsewhere they are the operator
+    over the integration weight. For gradient descent a response is per unit of time: operator over step size.
+    """
+
+    times: Times
+    C_w: Square
+    C_f: Square
+    R_w: Square
+    R_f: Square
+    stderr: Mapping[str, Square] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operators:
+    """Matrices over the nodes: (R_w u)(t_i) is the integral of R_w(t_i, s) u(s) ds, likewise R_f; S is integration.
+
+    ``weights`` integrate over all times. They act on values at ``times``, exactly so for polynomials on a panel.
+    """
+
+    times: Times
+    weights: Times
+    S: Square
+    R_w: Square
+    R_f: Square
+
+
+@dataclass(frozen=True)
+class PathSample:
+    """Paths of the single site from one replica: rows are times, columns paths, each with its probability."""
+
+    times: Times
+    w: Float[np.ndarray, "nodes paths"]
+    g: Float[np.ndarray, "nodes paths"]
+    z: Float[np.ndarray, "nodes paths"]
+    w_star: Float[np.ndarray, "paths"]
+    probability: Float[np.ndarray, "paths"]
+    edges: Times | None = None  # of the panels; None for steps
+
+    def weights_at(self, time: float) -> Float[np.ndarray, "paths"]:
+        """Return w(t) of all paths: polynomial in a panel, the nearest step of gradient descent."""
+        if not 0.0 <= time <= self._end * (1.0 + 1e-9):
+            raise ValueError(f"time: given {time:g}, the paths cover 0 to {self._end:g}")
+        if self.edges is None:
+            return self.w[np.abs(self.times - time).argmin()]
+        order = len(self.times) // (len(self.edges) - 1)
+        panel = int(np.clip(np.searchsorted(self.edges, time) - 1, 0, len(self.edges) - 2))
+        own = slice(panel * order, (panel + 1) * order)
+        nodes = self.times[own]
+        return np.array([_cardinal(nodes, j, time) for j in range(order)]) @ self.w[own]
+
+    @property
+    def _end(self) -> float:
+        return float(self.times[-1] if self.edges is None else self.edges[-1])
+
+
+def _cardinal(nodes: np.ndarray, j: int, t: float) -> float:
+    others = np.delete(nodes, j)
+    return float(np.prod((t - others) / (nodes[j] - others)))
+
+
+@dataclass(frozen=True, repr=False)
+class Limit(Record):
+    """The limit n, d -> infinity of a training.
+
+    Attributes
+    ----------
+    times
+        Saved times.
+    values
+        Name of a curve -> array of shape (replicas, times): whole solves, each with its own paths.
+    discrete
+        True for gradient descent.
+    statistical, bias, time_error
+        Name of a curve -> parts of its standard error: the spread of the replicas' mean with the Student factor, the
+        bias they share, and what the panels leave unresolved in time. ``_stderr`` is their root sum of squares.
+    result
+        Outcome code and message; the message is empty on success.
+    stats
+        Paths, nodes, replicas, panels, seconds.
+    provenance
+        Version, key and problem as a plain dictionary.
+    kernels, operators, paths
+        See `Kernels`, `Operators`, `PathSample`.
+    """
+
+    times: Times
+    values: Mapping[str, Float[np.ndarray, "replicas times"]]
+    discrete: bool
+    statistical: Mapping[str, Times] = field(default_factory=dict)
+    bias: Mapping[str, Times] = field(default_factory=dict)
+    time_error: Mapping[str, Times] = field(default_factory=dict)
+    result: Outcome = field(default_factory=Outcome)
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    kernels: Kernels | None = None
+    operators: Operators | None = None
+    paths: PathSample | None = None
+
+    @property
+    def replicas(self) -> int:
+        """Number of whole solves behind the means."""
+        return len(next(iter(self.values.values())))
+
+    @cached_property
+    def curves(self) -> Mapping[str, Curve]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Means over replicas with their standard errors, all parts included."""
+        parts = (self.statistical, self.bias, self.time_error)
+        return {
+            name: Curve(value.mean(axis=0), np.sqrt(sum(part[name] ** 2 for part in parts)))
+            for name, value in self.values.items()
+        }
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return a labelled data set with axes replica and time, and provenance in its attributes."""
+        import json
+
+        import xarray as xr
+
+        variables: dict[str, Any] = {name: (("replica", "time"), value) for name, value in self.values.items()}
+        for part in ("statistical", "bias", "time_error"):
+            variables |= {f"{name}_{part}": (("time",), value) for name, value in getattr(self, part).items()}
+        coords: dict[str, Any] = {"time": ("time", self.times)}
+        square, path = ("node", "node_"), ("node", "path")
+        if self.kernels is not None and self.operators is not None:
+            coords["node"] = ("node", self.kernels.times)
+            for name in ("C_w", "C_f", "R_w", "R_f"):
+                variables[name] = (square, getattr(self.kernels, name))
+                variables[f"{name}_stderr"] = (square, self.kernels.stderr[name])
+            for name in ("S", "R_w", "R_f"):
+                variables[f"operator_{name}"] = (square, getattr(self.operators, name))
+            variables["weights"] = (("node",), self.operators.weights)
+        if self.paths is not None:
+            variables |= {f"path_{name}": (path, getattr(self.paths, name)) for name in ("w", "g", "z")}
+            variables |= {f"path_{name}": (("path",), getattr(self.paths, name)) for name in ("w_star", "probability")}
+        attrs = {
+            "kind": "Limit",
+            "curves": list(self.values),
+            "discrete": int(self.discrete),
+            "result": str(self.result.code),
+            "message": self.result.message,
+            "stats": json.dumps(dict(self.stats)),
+            "provenance": json.dumps(dict(self.provenance)),
+        }
+        return xr.Dataset(variables, coords, attrs)
+
+    def __repr__(self) -> str:
+        lines = [f"Limit: n, d -> infinity, {self.replicas} replicas of {self.stats.get('paths', '?')} paths a stratum"]
+        lines += [f"  {text}" for text in self.provenance.get("summary", {}).values()]
+        if "nodes" in self.stats:
+            lines.append(f"  {self.stats['nodes']} nodes, rtol {self.stats['rtol']:g}, {self.stats['seconds']:.1f} s")
+        if self.result.message:
+            lines.append(f"  {self.result.code}: {self.result.message}")
+        return "\n".join([*lines, self.table()])
