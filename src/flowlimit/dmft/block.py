@@ -100,12 +100,12 @@ def _first_guess(problem: Problem, block: Blocks, node: Node, front: Front, rows
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     if not problem.explicit:
-        moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity
+        moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
         source = _source(problem, node, rows, G, root)
         w_star = problem.paths.w_star
         theta = better_start(problem.site, block, G.own, front.theta, source, w_star, (theta, moving))
         theta = _follow(problem, block, front, G, source, theta)
-    W = problem.site.weight(block.times, theta) - problem.paths.w_star
+    W = problem.site.weight(block.times, theta) - problem.paths.w_star[None]
     return Guess(theta, W, R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
 
 
@@ -130,7 +130,7 @@ def _follow(
 ) -> NodeTheta:
     """Bring the paths to rest at given operators: cheap, and the operators then start from good paths."""
     step = lambda theta: newton_paths(problem.site, block, G.own, front.theta, source, problem.paths.w_star, theta)
-    weight = lambda theta: problem.site.weight(block.times, theta) - problem.paths.w_star
+    weight = lambda theta: problem.site.weight(block.times, theta) - problem.paths.w_star[None]
 
     def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         theta, _, count = carry
@@ -146,7 +146,7 @@ def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Ro
     setting, paths = problem.setting, problem.paths
     source = _source(problem, node, rows, guess.G, guess.root)
     theta = newton_paths(problem.site, block, guess.G.own, front.theta, source, paths.w_star, guess.theta)
-    W = problem.site.weight(block.times, theta) - paths.w_star
+    W = problem.site.weight(block.times, theta) - paths.w_star[None]
     at = _linearise_few(problem, block, front, guess.G, source, theta)
     mean = block_response(
         at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, paths.few_probability
@@ -156,8 +156,8 @@ def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Ro
     centre = times_history(G.past, rows.W, node) + G.own @ W
     noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
     scale = jnp.sqrt(paths.probability @ paths.w_star**2 + setting.noise_var)
-    F = jnp.concatenate([centre * jnp.sqrt(paths.probability), noise[:, None]], axis=1)
-    root = root_rows(F, rows.Q, node, scale, guess.iterations >= SETTLED, guess.root.fresh)
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise[:, None]], axis=1)
+    root = root_rows(F, rows.Q, node, scale, setting.tolerance, guess.iterations >= SETTLED, guess.root.fresh)
     change = jnp.maximum(
         _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale),
         _relative_change(W, guess.W, paths.probability, scale),
@@ -182,14 +182,14 @@ def _correct_root(problem: Problem, node: Node, rows: Rows, guess: Guess, G: Fee
         return root
     q, N = root.L.shape
     overlap = _live(_overlap(problem.paths, node, rows, root), node + q)
-    causal = jnp.arange(N) <= node + jnp.arange(q)[:, None]
+    causal = jnp.arange(N)[None, :] <= node + jnp.arange(q)[:, None]
     better = guess.root.L + corrected_root(root.L - guess.root.L, G.own, overlap, causal, problem.setting.aspect_ratio)
     return root._replace(L=jnp.where(guess.consistent, better, root.L))
 
 
 def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "N N"]:
     """Return E Q^T with the block's rows and columns in place."""
-    q, root_p = root.L.shape[0], jnp.sqrt(paths.probability)
+    q, root_p = root.L.shape[0], jnp.sqrt(paths.probability)[None]
     E_own = lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
     across = onto_history(root.Q[:, :-1] * root_p, paths.normals, node)
     own = onto_history(jnp.pad(E_own, ((0, 0), (0, 1))), rows.Q, node)

@@ -22,7 +22,7 @@ def chunks_before(node: Node) -> Int[Array, ""]:
 
 def before(rows: Float[Array, "q N"], node: Node) -> Float[Array, "q N"]:
     """Return the rows with zeros from column ``node`` on."""
-    return jnp.where(jnp.arange(rows.shape[1]) < node, rows, 0.0)
+    return jnp.where((jnp.arange(rows.shape[1]) < node)[None, :], rows, 0.0)
 
 
 def times_history(rows: Float[Array, "q N"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q M"]:

@@ -30,7 +30,7 @@ class Measure:
         self, site: Site, block: Blocks, theta: NodeTheta, W: NodePaths, paths: Paths
     ) -> Float[Array, "q observables"]:
         """Return the averages, one column each."""
-        w = W + paths.w_star
+        w = W + paths.w_star[None]
         values = [site.penalty(block.times, theta), jnp.abs(w), w**2]
         values += [jax.vmap(jax.vmap(f), in_axes=(0, None))(w, paths.w_star) for _, f in self.observables]
         return jnp.stack([value @ paths.probability for value in values], axis=1)

@@ -37,7 +37,7 @@ class Plan:
     key: PRNGKey
     rtol: float
     measure: Measure
-    memory_limit: float
+    memory_limit: int | float
 
     @property
     def explicit(self) -> bool:
@@ -100,7 +100,7 @@ def make_plan(
     key: PRNGKey,
     rtol: float,
     measure: Measure,
-    memory_limit: float,
+    memory_limit: int | float,
 ) -> Plan:
     """Turn a problem into a plan."""
     return Plan(make_site(make_flow(model, task, training)), task, key, rtol, measure, memory_limit)

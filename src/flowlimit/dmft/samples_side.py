@@ -17,8 +17,8 @@ from jaxtyping import Array, Bool, Float
 from ..types import Scalar
 from .history import Node, before, onto_history, times_history
 
-FLOOR = 1e-6
-"""Innovations below this, relative to their row, are dropped: 1e-12 of the variance. A smooth process has almost none
+LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
+"""Innovations below the first, or below that part of the block's tolerance, are dropped: 1e-12 of the variance. A smooth process has almost none
 at a node that its neighbours determine, and the direction of so small a rest is noise, of the sample and of the
 iteration."""
 ROUNDING = 1e-12
@@ -52,6 +52,7 @@ def root_rows(
     Q: Float[Array, "N M1"],
     node: Node,
     scale: Scalar,
+    tolerance: Scalar,
     settled: Bool[Array, ""],
     fresh: Bool[Array, "q"],
 ) -> Root:
@@ -64,7 +65,8 @@ def root_rows(
     rest = F - times_history(first, Q, node)
     second = onto_history(rest, Q, node)
     rest = rest - times_history(second, Q, node)
-    floor = FLOOR**2 * jnp.sum(F**2, axis=1) + (ROUNDING * scale) ** 2
+    relative = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance)
+    floor = relative**2 * jnp.sum(F**2, axis=1) + (ROUNDING * scale) ** 2
     own, rest, fresh = _gram_schmidt(rest, lambda i, square: jnp.where(settled, fresh[i], square > floor[i]))
     return Root(lax.dynamic_update_slice_in_dim(first + second, own, node, axis=1), rest, fresh)
 

@@ -69,7 +69,7 @@ def _collocate(
     theta: NodeTheta,
 ) -> tuple[NodePaths, NodePaths, NodeTheta]:
     q, k, M = theta.shape
-    W = site.weight(block.times, theta) - w_star
+    W = site.weight(block.times, theta) - w_star[None]
     g = source + G @ W
     p = site.drift(block.times, theta, g)
     return W, g, theta - start[None] - (block.inner @ p.reshape(q, k * M)).reshape(q, k, M)
@@ -110,7 +110,7 @@ def _newton_step(
     goal = _size(at.residual) + SETTLED
 
     def worse(part: Float[Array, "paths"]) -> Bool[Array, "paths"]:
-        _, _, residual = _collocate(site, block, G, start, source, w_star, theta - part * step)
+        _, _, residual = _collocate(site, block, G, start, source, w_star, theta - part[None, None] * step)
         return ~(_size(residual) <= goal)
 
     def shorten(carry: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -119,7 +119,7 @@ def _newton_step(
 
     part = jnp.ones(M)
     part, _ = lax.while_loop(lambda carry: jnp.any(carry[1]), shorten, (part, worse(part)))
-    return theta - part * step
+    return theta - part[None, None] * step
 
 
 def better_start(
@@ -133,7 +133,7 @@ def better_start(
 ) -> NodeTheta:
     """Return, path by path, the guess with the smaller residual."""
     first, second = (_size(_collocate(site, block, G, start, source, w_star, theta)[2]) for theta in guesses)
-    return jnp.where(second < first, guesses[1], guesses[0])
+    return jnp.where((second < first)[None, None], guesses[1], guesses[0])
 
 
 def _size(residual: NodeTheta) -> Float[Array, "paths"]:
@@ -168,7 +168,7 @@ def block_response(
 ) -> Float[Array, "nodes N"]:
     """Return E[dW] for the block's rows, one chunk of columns after the other."""
     q = at.W.shape[0]
-    weighted = at.slopes.C * probability
+    weighted = at.slopes.C * probability[None, None]
     by_start = jnp.sum(weighted[:, :, None] * tangents.from_start, axis=1)
     by_g = jnp.sum(weighted[:, :, None] * tangents.from_g, axis=1)
 

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.polynomial import legendre
 
-Edges = Float[np.ndarray, "edges"]
+Edges = Float[np.ndarray, "_"]
 
 
 class Blocks(eqx.Module):

@@ -22,6 +22,6 @@ def solve_pathwise(
     table = jnp.concatenate([matrix, right], axis=1)
     for i in range(n):
         # columns up to i are done with: only what is to the right is carried on
-        row = table[i, 1:] / table[i, 0]
+        row = table[i, 1:] / table[i, :1]
         table = (table[:, 1:] - table[:, :1] * row[None]).at[i].set(row)
     return table

@@ -58,7 +58,7 @@ class PathSample:
     z: Float[np.ndarray, "nodes paths"]
     w_star: Float[np.ndarray, "paths"]
     probability: Float[np.ndarray, "paths"]
-    edges: Times | None = None  # of the panels; None for steps
+    edges: Float[np.ndarray, "_"] | None = None  # of the panels; None for steps
 
     def weights_at(self, time: float) -> Float[np.ndarray, "paths"]:
         """Return w(t) of all paths: polynomial in a panel, the nearest step of gradient descent."""

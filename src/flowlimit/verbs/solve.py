@@ -18,7 +18,7 @@ from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance
 
-SMALLEST_RTOL = 1e-5
+SMALLEST_RTOL = 1e-8
 MEMORY_LIMIT = 4 * 2**30
 
 
@@ -37,7 +37,7 @@ def solve_dmft(
     observables: Mapping[str, Observable] | None = None,
     start: Limit | None = None,
     time_limit: float | None = None,
-    memory_limit: float = MEMORY_LIMIT,
+    memory_limit: int | float = MEMORY_LIMIT,
     progress: Progress = False,
     throw: bool = True,
 ) -> Limit:
