@@ -27,7 +27,7 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
 }
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "start", "definitions", "simulate")}
+html_sidebars = {page: [] for page in ("index", "start", "definitions", "simulate", "limit")}
 
 default_role = "code"
 nitpicky = False

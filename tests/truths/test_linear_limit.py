@@ -1,4 +1,4 @@
-"""The limit of `Linear` against Marchenko-Pastur integrals: the lazy kernels after eq. (dmft_lazy), and exact descent."""
+"""The limit of `Linear` against Marchenko-Pastur integrals: lazy kernels after eq. (dmft_lazy), exact descent."""
 
 import numpy as np
 import pytest

@@ -4,6 +4,7 @@ import typer
 
 from .doctor import doctor
 from .simulate import simulate
+from .solve import solve
 
 app = typer.Typer(
     help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.",
@@ -12,6 +13,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # rendering help with rich costs a third of the time of --help
 )
 app.command()(simulate)
+app.command()(solve)
 app.command()(doctor)
 
 

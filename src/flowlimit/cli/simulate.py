@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .problem import check_new, make_training
+
 Option = typer.Option
 
 
@@ -33,8 +35,8 @@ def simulate(
 
     models = [fl.DiagonalLinear(init_scale=scale, weight_decay=weight_decay, depth=depth) for scale in init_scale]
     task = fl.Regression(aspect_ratio=aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(sparsity))
-    training = _training(horizon, step_size, num_steps)
-    _check_new(out)
+    training = make_training(horizon, step_size, num_steps)
+    check_new(out)
     results = fl.simulate(models, task, training, dim=dim, trials=trials, key=key, progress=True, throw=False)
     for result in results:
         typer.echo(f"{result}\n")
@@ -50,20 +52,3 @@ def simulate(
         typer.echo(f"wrote {plot}")
     for result in results:
         result.result.raise_if_failed()
-
-
-def _training(horizon: float | None, step_size: float | None, num_steps: int | None):
-    import flowlimit as fl
-
-    if step_size is None and num_steps is None:
-        return fl.GradientFlow(horizon=20.0 if horizon is None else horizon)
-    if step_size is None or num_steps is None or horizon is not None:
-        raise ValueError(
-            "give either --horizon for gradient flow, or both --step-size and --num-steps for gradient descent"
-        )
-    return fl.GradientDescent(step_size=step_size, num_steps=num_steps)
-
-
-def _check_new(out: Path | None) -> None:
-    if out is not None and out.exists():
-        raise FileExistsError(f"--out: {out} exists; give another path")

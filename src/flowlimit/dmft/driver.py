@@ -33,6 +33,9 @@ PANEL_PART = 0.1
 SPLITS = 6
 """How often panels may be split after the pilot."""
 
+OVERFLOW = 1e60
+"""What is larger has diverged: its square's spread would overflow."""
+
 Report = Callable[[float, str], Any]
 
 
@@ -214,7 +217,8 @@ def _replica(plan: Plan, work: Work, replica: int, half: bool) -> Done:
     )
     rows = march(problem, work.grid.blocks, plan.measure.count)
     solution = read_solution(rows, work.grid.nodes)
-    settled = np.isfinite(solution.L).all(axis=1) & np.isfinite(solution.averages).all(axis=1)
+    bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).max(axis=1) < OVERFLOW
+    settled = bounded(solution.L) & bounded(solution.averages)
     if not plan.explicit:
         disagreement = np.asarray(rows.disagreement)[: work.grid.nodes]
         settled &= disagreement <= 100.0 * ITERATION_PART * plan.rtol

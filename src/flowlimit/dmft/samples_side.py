@@ -18,9 +18,9 @@ from ..types import Scalar
 from .history import Node, before, onto_history, times_history
 
 LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
-"""Innovations below the first, or below that part of the block's tolerance, are dropped: 1e-12 of the variance. A smooth process has almost none
-at a node that its neighbours determine, and the direction of so small a rest is noise, of the sample and of the
-iteration."""
+"""Innovations, relative to their row, below the first of these or below that part of the block's tolerance are dropped:
+at most 1e-12 of the variance. A smooth process has almost none at a node that its neighbours determine, and the
+direction of so small a rest is noise, of the sample and of the iteration."""
 ROUNDING = 1e-12
 """Innovations below this, relative to the first error's root, are rounding: F = G W cancels where training succeeds."""
 

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..results import Runs
+from ..results import Limit, Runs
 from .labels import axis_name, result_labels
 
 # Okabe and Ito's colours, told apart by colour-blind readers; black is left for theory.
@@ -17,19 +17,20 @@ POINTS = 16
 
 
 def curves(
-    *results: Runs | Sequence[Runs],
+    *results: Runs | Limit | Sequence[Runs | Limit],
     names: Sequence[str] = ("train_error", "test_error"),
     labels: Sequence[str] | None = None,
     axes: Any = None,
 ) -> np.ndarray:
     """Draw curves of results against time, one panel a curve.
 
-    Markers carry one standard error of the mean over trials; a line joins all saved times.
+    Of runs, markers carry one standard error of the mean over trials and a line joins all saved times. Of a limit, a
+    line has a band of two standard errors. Results of one problem share a colour.
 
     Parameters
     ----------
     results
-        Runs, or lists of them as `simulate` returns for a list of models.
+        Limits and runs, or lists of them as `simulate` returns for a list of models.
     names
         Curves to draw, one panel each.
     labels
@@ -50,7 +51,7 @@ def curves(
     >>> axes[0].get_ylabel()
     'training error'
     """
-    flat = [one for result in results for one in ([result] if isinstance(result, Runs) else result)]
+    flat = [one for result in results for one in ([result] if isinstance(result, Runs | Limit) else result)]
     if not flat:
         raise ValueError("results: given none, needs at least one, e.g. fl.plot.curves(runs)")
     if labels is not None and len(labels) != len(flat):
@@ -65,11 +66,12 @@ def curves(
     panels = np.ravel(np.asarray(axes, dtype=object))
     if len(panels) != len(names):
         raise ValueError(f"axes: given {len(panels)}, needs {len(names)}, one for each of {', '.join(names)}")
-    texts = result_labels(flat) if labels is None else list(labels)
+    texts = _texts(flat) if labels is None else list(labels)
+    colours = _colours(flat)
     for name, panel in zip(names, panels, strict=True):
         panel.set_xscale("log")
         panel.set_yscale(_scale([one[name].value for one in flat if name in one.curves]))
-        for index, (one, text) in enumerate(zip(flat, texts, strict=True)):
+        for one, text, index in zip(flat, texts, colours, strict=True):
             if name in one.curves:
                 _draw(panel, one, name, text, index)
         panel.set_xlabel("time $t$")
@@ -82,13 +84,55 @@ def curves(
     return panels
 
 
+def _texts(results: Sequence[Runs | Limit]) -> list[str]:
+    """Name results of each kind by what tells them apart; the only one of its kind by its kind."""
+    texts: dict[int, str] = {}
+    mixed = len({type(one) for one in results}) > 1
+    for kind in (Limit, Runs):
+        alike = [one for one in results if isinstance(one, kind)]
+        for one, text in zip(alike, result_labels(alike) if alike else [], strict=True):
+            own = "limit" if kind is Limit else f"$d = {one.provenance.get('problem', {}).get('dim', '?')}$"
+            texts[id(one)] = text if not mixed else own if len(alike) == 1 else f"{text}, {own}"
+    return [texts[id(one)] for one in results]
+
+
+def _colours(results: Sequence[Runs | Limit]) -> list[int]:
+    """Number results so that those of one model, task and training share a number, if they are of different kinds."""
+    seen: dict[str, int] = {}
+    numbers = []
+    for index, one in enumerate(results):
+        problem = one.provenance.get("problem", {})
+        name = str([problem.get(part) for part in ("model", "task", "training")]) if problem else str(index)
+        kind = f"{type(one).__name__} {name}"
+        known = seen.get(name) if kind not in seen else None
+        seen[kind] = seen[name] = len(set(seen.values())) if known is None else known
+        numbers.append(seen[kind])
+    return numbers
+
+
+def _draw_limit(panel: Axes, limit: Any, name: str, label: str, index: int) -> None:
+    curve, colour = limit[name], COLOURS[index % len(COLOURS)]
+    after = limit.times > 0.0
+    times, value, band = limit.times[after], curve.value[after], 2.0 * curve.stderr[after]
+    if not len(times):
+        return
+    low = value - (np.minimum(band, 0.9 * np.abs(value)) if panel.get_yscale() == "log" else band)
+    panel.fill_between(times, low, value + band, color=colour, alpha=0.25, linewidth=0.0)
+    panel.plot(times, value, color=colour, linewidth=1.4, label=label)
+
+
 def _scale(values: list[np.ndarray]) -> str:
     """Choose a log axis for positive curves that span more than a decade."""
     finite = np.concatenate([value[np.isfinite(value)] for value in values])
     return "log" if len(finite) and finite.min() > 0.0 and finite.max() > 10.0 * finite.min() else "linear"
 
 
-def _draw(panel: Axes, result: Runs, name: str, label: str, index: int) -> None:
+def _draw(panel: Axes, result: Runs | Limit, name: str, label: str, index: int) -> None:
+    draw = _draw_limit if isinstance(result, Limit) else _draw_runs
+    draw(panel, result, name, label, index)
+
+
+def _draw_runs(panel: Axes, result: Any, name: str, label: str, index: int) -> None:
     curve, colour = result[name], COLOURS[index % len(COLOURS)]
     after = result.times > 0.0  # a log axis has no place for the start
     times, value, stderr = result.times[after], curve.value[after], curve.stderr[after]

@@ -1,0 +1,54 @@
+"""The law of w(t): the limit's paths over a histogram of runs."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from ..results import Limit, Runs
+from .curves import COLOURS
+
+BINS = 60
+
+
+def law(limit: Limit, time: float, runs: Runs | None = None, *, axis: Axes | None = None) -> Axes:
+    """Draw the law of the weights at a time: a line for the limit, bars for runs if they kept weights there.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.2, 20)
+    >>> fl.plot.law(fl.solve_dmft(*problem), time=4.0).get_xlabel()
+    'weight $w(4)$'
+    """
+    if limit.paths is None:
+        raise ValueError(f"limit: given one without paths ({limit.result.message or 'none were kept'})")
+    axis = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if axis is None else axis
+    w, probability = limit.paths.weights_at(time), limit.paths.probability
+    finite = _run_weights(runs, time)
+    everything = w if finite is None else np.r_[w, finite]
+    bins = np.linspace(everything.min(), everything.max() + 1e-12, BINS + 1)
+    if finite is not None:
+        axis.hist(finite, bins=bins, density=True, color=COLOURS[0], alpha=0.35, label=f"$d = {_dim(runs)}$")
+    height, _ = np.histogram(w, bins=bins, weights=probability, density=True)
+    axis.stairs(height, bins, color="black", linewidth=1.3, label="limit")
+    axis.set_yscale("log")  # a sparse target puts most weights near 0, and the others matter
+    axis.set_xlabel(f"weight $w({time:g})$")
+    axis.set_ylabel("density")
+    axis.legend(frameon=False, fontsize="small")
+    return axis
+
+
+def _run_weights(runs: Runs | None, time: float) -> np.ndarray | None:
+    if runs is None:
+        return None
+    if runs.weights is None or runs.weights_times is None:
+        raise ValueError(f"runs: given without weights; simulate with weights_at=[{time:g}]")
+    index = int(np.abs(runs.weights_times - time).argmin())
+    if not np.isclose(runs.weights_times[index], time, rtol=1e-6):
+        kept = ", ".join(f"{t:g}" for t in runs.weights_times)
+        raise ValueError(f"time: given {time:g}, the runs kept weights at {kept}; simulate with weights_at=[{time:g}]")
+    return runs.weights[:, index].ravel()
+
+
+def _dim(runs: Runs | None) -> str:
+    return "?" if runs is None else str(runs.provenance.get("problem", {}).get("dim", "?"))

@@ -1,0 +1,78 @@
+"""Time operators: exact on polynomials, spectral on smooth functions, steps as sums."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from flowlimit.numerics.blocks import gauss_rule, integration, interpolation, panels, steps
+from flowlimit.numerics.marchenko_pastur import marchenko_pastur
+from flowlimit.numerics.panel_values import panel_values
+from flowlimit.numerics.pathwise import solve_pathwise
+from flowlimit.numerics.quasirandom import match_moments, sobol_normals
+
+EDGES = np.array([0.0, 0.3, 1.0, 2.5])
+
+
+@pytest.mark.parametrize("degree", range(8))
+def test_panels_integrate_polynomials(degree):
+    blocks = panels(EDGES, 8)
+    t = np.asarray(blocks.times).ravel()
+    assert integration(blocks) @ t**degree == pytest.approx(t ** (degree + 1) / (degree + 1), abs=1e-12)
+    assert np.asarray(blocks.weights).ravel() @ t**degree == pytest.approx(2.5 ** (degree + 1) / (degree + 1))
+
+
+def test_time_error_falls_geometrically():
+    """Solving y' = -4 y by collocation on one unit panel: each node more gains a factor, as spectral methods do."""
+    errors = []
+    for order in range(3, 9):
+        rule = gauss_rule(order)
+        y = np.linalg.solve(np.eye(order) + 4.0 * rule.inner, np.ones(order))
+        errors.append(np.abs(y - np.exp(-4.0 * rule.nodes)).max())
+    rates = np.array(errors[:-1]) / errors[1:]
+    assert rates.min() > 3.0
+    assert rates[-1] > rates[0]
+
+
+def test_steps_are_sums():
+    S = integration(steps(0.1, 4))
+    assert pytest.approx(0.1 * np.tri(5, k=-1)) == S
+
+
+def test_interpolation_reaches_both_ends():
+    matrix = interpolation(EDGES, 6, np.array([0.0, 0.3, 1.7, 2.5]))
+    t = np.asarray(panels(EDGES, 6).times).ravel()
+    assert matrix @ t**5 == pytest.approx([0.0, 0.3**5, 1.7**5, 2.5**5])
+
+
+def test_values_inside_a_panel():
+    """A decaying response e^{-(t - s)} from its collocation matrix."""
+    rule = gauss_rule(8)
+    matrix = np.linalg.solve(np.eye(8) + rule.inner, rule.inner)
+    values = (panel_values(8) @ matrix.ravel()).reshape(8, 8)
+    exact = np.tril(np.exp(-(rule.nodes[:, None] - rule.nodes[None, :])))
+    assert np.abs(values - exact).max() < 1e-4
+
+
+def test_pathwise_solve():
+    rng = np.random.default_rng(0)
+    matrix, right = np.eye(5)[:, :, None] + 0.3 * rng.normal(size=(5, 5, 7)), rng.normal(size=(5, 2, 7))
+    solved = np.asarray(solve_pathwise(jnp.asarray(matrix), jnp.asarray(right)))
+    for path in range(7):
+        assert solved[..., path] == pytest.approx(np.linalg.solve(matrix[..., path], right[..., path]))
+
+
+def test_matched_moments():
+    cloud = match_moments(sobol_normals(128, 20, np.random.default_rng(1)))
+    assert np.abs(cloud.mean(axis=0)).max() < 1e-14
+    assert cloud.T @ cloud / 128 == pytest.approx(np.eye(20), abs=1e-12)
+    wide = match_moments(sobol_normals(16, 20, np.random.default_rng(1)))  # more dimensions than can be matched
+    assert np.isfinite(wide).all()
+    assert wide[:, :8].T @ wide[:, :8] / 16 == pytest.approx(np.eye(8), abs=1e-12)
+
+
+@pytest.mark.parametrize("delta", [0.3, 1.0, 4.0])
+def test_marchenko_pastur_moments(delta):
+    """Moments 1, 1, 1 + c, 1 + 3c + c^2 with c = 1/delta (Narayana polynomials)."""
+    x, weights = marchenko_pastur(delta)
+    c = 1.0 / delta
+    assert [weights @ x**n for n in range(4)] == pytest.approx([1.0, 1.0, 1.0 + c, 1.0 + 3.0 * c + c * c])
