@@ -10,10 +10,10 @@ __version__ = "0.1.0.dev0"
 
 # Public name -> module that defines it. The stub __init__.pyi says the same to type checkers; a test compares the two.
 _HOMES = {
-    "results": ["Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"],
-    "results.limit": ["Operators", "PathSample"],
-    "results.runs": ["Runs"],
-    "results.outcome": ["Outcome"],
+    "results": [
+        *("Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"),
+        *("Operators", "Outcome", "PathSample", "Runs"),
+    ],
     "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign"],
     "problem.laws": ["Bernoulli", "BernoulliGauss", "Empirical", "Law", "Normal", "PointMass", "SparseRademacher"],
     "problem.models": ["DiagonalLinear", "Linear", "Model", "Reparametrized"],

@@ -61,6 +61,17 @@ def test_simulate(tmp_path):
     assert "exists; give another path" in again.stderr
 
 
+def test_solve(tmp_path):
+    words = ["solve", "--step-size", "0.5", "--num-steps", "6", "--rtol", "0.05"]
+    done = flowlimit(*words, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.zarr"))
+    assert done.returncode == 0, done.stderr
+    assert "Limit: n, d -> infinity" in done.stdout
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    import flowlimit as fl
+
+    assert fl.load(tmp_path / "a.zarr").times[-1] == 3.0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
