@@ -5,7 +5,7 @@
 
 Horizon up to 100, init scale .05 to 10, aspect ratio .3 to 3, weight decay 0 to .3, noise 0 to .1; log-uniform where
 they span decades. Prints, over all saved points of both errors: the part where the requested accuracy holds, the part
-where the true error is below three reported ones, and how many solves ran into the time limit. Each solve may take 60 s,
+where the true error is below three reported ones, and how many solves ran into the time limit. A solve may take 60 s,
 the tighter one ten times as long. Solves that time out are counted, and their points judged by their own error bars.
 """
 
