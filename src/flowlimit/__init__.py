@@ -22,6 +22,7 @@ _HOMES = {
     "problem.trainings": ["GradientDescent", "GradientFlow", "Training"],
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],
+    "verbs.derivative": ["derivative"],
     "verbs.simulate": ["simulate"],
     "verbs.solve": ["AccuracyWarning", "solve_dmft"],
     "verbs.storage": ["load", "save"],

@@ -34,6 +34,7 @@ from .results import Runs as Runs
 from .verbs.citation import citation as citation
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare
+from .verbs.derivative import derivative as derivative
 from .verbs.simulate import simulate as simulate
 from .verbs.solve import AccuracyWarning as AccuracyWarning
 from .verbs.solve import solve_dmft as solve_dmft

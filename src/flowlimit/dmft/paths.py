@@ -21,6 +21,8 @@ MAX_STRATA = 8
 """A target with more atoms is drawn from all its atoms at once: paths go where they matter."""
 
 Rotation = Float[np.ndarray, "nodes nodes"]
+Live = tuple[int, ...]
+"""Strata of a target that have a probability."""
 
 
 class Counts(NamedTuple):
@@ -30,41 +32,54 @@ class Counts(NamedTuple):
     few: int
 
 
-def live_strata(law: Law) -> Strata | None:
-    """Return the strata of a target that are drawn one by one, or None if there are too many."""
-    strata = law.strata()
-    keep = np.flatnonzero(np.asarray(strata.probability) > 0.0)
-    return None if len(keep) > MAX_STRATA else Strata(*(x[keep] for x in strata))
+def live_strata(law: Law) -> Live | None:
+    """Return which strata of a target are drawn one by one, or None if there are too many."""
+    keep = np.flatnonzero(np.asarray(law.strata().probability) > 0.0)
+    return None if len(keep) > MAX_STRATA else tuple(int(i) for i in keep)
 
 
 def stratum_count(law: Law) -> int:
     """Return in how many strata paths are drawn."""
     strata = live_strata(law)
-    return 1 if strata is None else strata.probability.shape[0]
+    return 1 if strata is None else len(strata)
 
 
-def draw_paths(
+class Cloud(NamedTuple):
+    """One replica's normals, a row a path: the target's own, the start's, and z's in causal order."""
+
+    target: Float[np.ndarray, "paths own"]
+    start: Float[np.ndarray, "paths normals"]
+    z: Float[np.ndarray, "room paths"]
+
+
+def draw_cloud(
     site: Site, law: Law, room: int, nodes: int, counts: Counts, rotation: Rotation | None, rng: np.random.Generator
-) -> Paths:
-    """Draw one replica's paths for ``nodes`` nodes in arrays with room for more."""
+) -> Cloud:
+    """Draw one replica's normals for ``nodes`` nodes in arrays with room for more."""
     strata, extra = live_strata(law), site.flow.num_normals
     own = DRAW_NORMALS if strata is None else 1
-    groups = 1 if strata is None else strata.probability.shape[0]
+    groups = 1 if strata is None else len(strata)
     clouds = [match_moments(sobol_normals(counts.paths, own + extra + nodes, rng)) for _ in range(groups)]
     # Strata take turns, so that the first paths are the first of every stratum.
     cloud = np.stack(clouds, axis=1).reshape(counts.paths * groups, -1)
+    causal = cloud[:, own + extra :].T
+    z = np.zeros((room, causal.shape[1]))
+    z[:nodes] = causal if rotation is None else rotation @ causal
+    return Cloud(cloud[:, :own], cloud[:, own : own + extra], z)
+
+
+def make_paths(site: Site, law: Law, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
+    """Turn normals into paths; a function of the model's and the target's numbers that can be differentiated."""
     if strata is None:
-        w_star = jax.vmap(law.draw)(jnp.asarray(cloud[:, :own]))
-        share = jnp.ones(1)
+        w_star, share = jax.vmap(law.draw)(jnp.asarray(cloud.target)), jnp.ones(1)
     else:
-        share = strata.probability / jnp.sum(strata.probability)
-        w_star = jnp.tile(strata.mean, counts.paths) + jnp.tile(strata.std, counts.paths) * cloud[:, 0]
-    z = cloud[:, own + extra :].T
-    normals = np.zeros((room, z.shape[1]))
-    normals[:nodes] = z if rotation is None else rotation @ z
+        kept = Strata(*(x[np.array(strata)] for x in law.strata()))
+        share = kept.probability / jnp.sum(kept.probability)
+        own = jnp.asarray(cloud.target[:, 0])
+        w_star = jnp.tile(kept.mean, counts.paths) + jnp.tile(kept.std, counts.paths) * own
     return Paths(
-        normals=jnp.asarray(normals),
-        theta=site.start(jnp.asarray(cloud[:, own : own + extra]), w_star),
+        normals=jnp.asarray(cloud.z),
+        theta=site.start(jnp.asarray(cloud.start), w_star),
         w_star=w_star,
         probability=jnp.tile(share / counts.paths, counts.paths),
         few_probability=jnp.tile(share / counts.few, counts.few),

@@ -17,7 +17,7 @@ from ..types import PRNGKey
 from .block import Problem, Reference
 from .grid import ORDER, room_for
 from .measure import Measure, Solution
-from .paths import Counts, Rotation, doubled_room, draw_paths, stratum_count
+from .paths import Cloud, Counts, Rotation, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from .site import Site, make_site
 from .state import Setting, memory_bytes
 
@@ -65,6 +65,12 @@ class Plan:
         order = 1 if self.explicit else ORDER
         return memory_bytes(room_for(nodes), order, k, strata * counts.paths, strata * counts.few)
 
+    def cloud(self, nodes: int, counts: Counts, replica: int, rotation: Rotation | None) -> Cloud:
+        """Return one replica's normals."""
+        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))
+        rng = np.random.default_rng(seed)
+        return draw_cloud(self.site, self.law, room_for(nodes), nodes, counts, rotation, rng)
+
     def problem(
         self,
         nodes: int,
@@ -76,11 +82,10 @@ class Plan:
         half: bool = False,
     ) -> Problem:
         """Return one replica's problem; with ``half`` the first half of its net, in arrays of the same shape."""
-        room = room_for(nodes)
-        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))
         own = Counts(counts.paths // 2, counts.few // 2) if half else counts
-        paths = draw_paths(self.site, self.law, room, nodes, own, rotation, np.random.default_rng(seed))
+        paths = make_paths(self.site, self.law, live_strata(self.law), own, self.cloud(nodes, own, replica, rotation))
         setting = Setting(self.task.aspect_ratio, self.task.noise_var, jnp.asarray(ITERATION_PART * self.rtol))
+        room = room_for(nodes)
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))
         return Problem(self.site, setting, doubled_room(paths) if half else paths, first, self.measure, self.explicit)

@@ -1,0 +1,17 @@
+"""The grid and the modes of a finished limit, to solve again on."""
+
+import numpy as np
+
+from ..problem.trainings import Clock
+from ..results import Limit
+from .grid import Grid, make_grid
+from .paths import Rotation, principal_rotation
+
+
+def frozen_grid(limit: Limit, clock: Clock) -> tuple[Grid, Rotation]:
+    """Return the grid of a limit and the principal components of its z."""
+    edges = limit.stats["edges"]
+    grid = make_grid(clock, None if edges is None else np.asarray(edges), limit.times)
+    assert limit.kernels is not None
+    values, vectors = np.linalg.eigh(limit.kernels.C_f)
+    return grid, principal_rotation(vectors * np.sqrt(np.maximum(values, 0.0)), grid.weights)

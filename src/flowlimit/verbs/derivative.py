@@ -1,0 +1,88 @@
+"""The verb `derivative`: how the errors of a limit move with a number of the problem."""
+
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
+from ..dmft.paths import Counts
+from ..numerics.streams import as_key
+from ..problem.models import Model
+from ..problem.tasks import Regression
+from ..problem.trainings import Training
+from ..results import Curve, Curves, Limit
+from ..types import PRNGKey
+from .solve import MEMORY_LIMIT
+
+MOST_PATHS = 2048
+
+
+def derivative(
+    limit: Limit,
+    model: Model,
+    task: Regression,
+    training: Training,
+    wrt: str,
+    *,
+    replicas: int = 8,
+    key: int | PRNGKey = 0,
+) -> Curves:
+    """Differentiate training and test error by one number of the problem, at the limit's panels.
+
+    Panels, normals and modes are frozen, so this is the derivative of a smooth function, by forward differentiation
+    through the whole solve; its standard error is the spread over replicas with the Student factor.
+
+    Parameters
+    ----------
+    limit
+        A limit of this problem; its panels, times and number of paths (2048 at most) are used.
+    model, task, training
+        The problem.
+    wrt
+        The number, as a path: ``"model.init_scale"``, ``"task.aspect_ratio"``, ``"task.target.value"``.
+    replicas
+        Whole solves behind the mean.
+    key
+        An int or a jax key.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> problem = fl.Linear(0.1), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.2, 4)
+    >>> slope = fl.derivative(fl.solve_dmft(*problem), *problem, "task.noise_var", replicas=2)
+    >>> round(float(slope.test_error[0]), 6)  # at the start the noise is all there is of it
+    1.0
+    """
+    if not limit.replicas:
+        raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
+    nouns = (model, task, training)
+    pick = _picker(wrt, nouns)
+    rtol = limit.stats["rtol"]
+    plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=Measure(()), memory_limit=MEMORY_LIMIT)
+    grid, rotation = frozen_grid(limit, training.clock)
+    counts = Counts(*(min(limit.stats[name], most) for name, most in (("paths", MOST_PATHS), ("response_paths", 512))))
+    values = differentiate(plan, nouns, pick, grid, counts, rotation, replicas)
+    factor = student_factor(replicas) if replicas > 1 else np.inf
+    curves = {
+        name: Curve(value.mean(axis=0), factor * value.std(axis=0, ddof=min(1, replicas - 1)) / np.sqrt(replicas))
+        for name, value in values.items()
+    }
+    return Curves(limit.times, curves, limit.discrete)
+
+
+def _picker(wrt: str, nouns: tuple[Model, Regression, Training]) -> Any:
+    places = {"model": 0, "task": 1, "training": 2}
+    first, *rest = str(wrt).split(".")
+    pick = lambda nouns: reduce(getattr, rest, nouns[places[first]])
+    try:
+        number = pick(nouns) if rest else None
+    except (KeyError, AttributeError):
+        number = None
+    if not isinstance(number, jax.Array) or number.ndim or not jnp.issubdtype(number.dtype, jnp.floating):
+        raise ValueError(f"wrt: given {wrt!r}, needs the path of a number, e.g. wrt='model.init_scale'")
+    if wrt == "training.horizon":
+        raise ValueError("wrt: given 'training.horizon', on which no value before it depends")
+    return pick

@@ -1,0 +1,53 @@
+"""Derivatives of a limit by numbers of the problem, against finite differences."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import flowlimit as fl
+from flowlimit.dmft import Measure, differentiate, frozen_grid, make_plan
+from flowlimit.dmft.derivative import _errors
+from flowlimit.dmft.paths import Counts, live_strata
+
+PROBLEM = fl.Linear(0.1, 0.5), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
+
+
+@pytest.mark.parametrize("wrt", ["model.weight_decay", "task.aspect_ratio", "training.step_size"])
+def test_linear_model(wrt):
+    """A linear limit is exact, so differences of whole solves are too, up to the difference's own error of 1e-6."""
+    place, field = {"model": 0, "task": 1, "training": 2}[wrt.split(".")[0]], wrt.split(".")[1]
+    pick = lambda nouns: getattr(nouns[place], field)
+    near = lambda step: fl.solve_dmft(*eqx.tree_at(pick, PROBLEM, pick(PROBLEM) + step))
+    step = 1e-4
+    slope = fl.derivative(fl.solve_dmft(*PROBLEM), *PROBLEM, wrt, replicas=2)
+    for name in ("train_error", "test_error"):
+        difference = (near(step)[name].value - near(-step)[name].value) / (2 * step)
+        assert slope[name].value == pytest.approx(difference, rel=1e-5, abs=1e-6)
+        assert slope[name].stderr.max() < 1e-8
+
+
+def test_diagonal_network_by_steps():
+    """k = 2, where the start itself depends on init_scale; the same normals on both sides of the difference."""
+    nouns = fl.DiagonalLinear(0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), fl.GradientDescent(0.3, 8)
+    limit = fl.solve_dmft(*nouns, rtol=5e-2)
+    plan = make_plan(*nouns, key=jax.random.key(0), rtol=5e-2, measure=Measure(()), memory_limit=2**30)
+    grid, rotation = frozen_grid(limit, nouns[2].clock)
+    counts, pick = Counts(64, 32), lambda nouns: nouns[0].init_scale
+    found = differentiate(plan, nouns, pick, grid, counts, rotation, 1)
+    cloud = plan.cloud(grid.nodes, counts, 0, rotation)
+    live = live_strata(plan.law)
+    errors = jax.jit(lambda x: _errors(plan, eqx.tree_at(pick, nouns, x), grid, counts, cloud, live))
+    above, below = (errors(jnp.array(0.5 + step)) for step in (1e-4, -1e-4))
+    for name, up, down in zip(("train_error", "test_error"), above, below, strict=True):
+        assert found[name][0] == pytest.approx(np.asarray(up - down) / 2e-4, rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize("wrt", ["model", "model.depth", "nothing.at_all", "training.horizon"])
+def test_refusals(wrt):
+    problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
+    limit = fl.solve_dmft(*problem)
+    problem = (*problem[:2], fl.GradientFlow(1.0)) if wrt.endswith("horizon") else problem
+    with pytest.raises(ValueError, match="wrt"):
+        fl.derivative(limit, *problem, wrt)
