@@ -109,7 +109,7 @@ def main() -> None:
     print("| flowlimit paths | seconds | error | recipe at equal error (extrapolated) | ratio |")
     print("|---|---|---|---|---|")
     edges = np.array([0.0, 1.5, 3.2, 5.5, 8.5, 13.0, 20.0])
-    for paths, few in ((64, 32), (128, 32), (512, 128), (2048, 512)):
+    for paths, few in ((128, 32), (256, 64), (512, 128), (2048, 512)):
         own, error = measure_limit(paths, few, edges)
         cost = recipe_cost(error, seconds, bias, spread)
         print(
