@@ -10,7 +10,7 @@ import flowlimit as fl
 from flowlimit.dmft.errors import student_factor
 from flowlimit.dmft.grid import make_grid
 from flowlimit.dmft.march import march, whole_march
-from flowlimit.dmft.measure import Measure, curves_of, read_solution
+from flowlimit.dmft.measure import Measure, curves_of, read_solution, time_errors
 from flowlimit.dmft.paths import Counts
 from flowlimit.dmft.plan import make_plan
 from flowlimit.dmft.site import make_site
@@ -176,6 +176,26 @@ def test_whole_march_and_derivative():
     rows = march(problem, grid.blocks, plan.measure.count)
     host = curves_of(plan.measure, grid, read_solution(rows, grid.nodes))["test_error"][0]
     assert float(value) == pytest.approx(host, rel=1e-9)
+
+
+def test_time_error_is_spectral_and_estimated():
+    """A linear model has no sampling error, so what changes with the panels is the time error: it falls geometrically,
+    stays below its estimate, and more panels than needed do no harm (directions at rounding level are dropped)."""
+    training = fl.GradientFlow(4.0)
+    plan = make_plan(
+        fl.Linear(), TASK, training, key=jax.random.key(0), rtol=1e-9, measure=Measure(()), memory_limit=2**30
+    )
+    found, estimates = {}, {}
+    for panels in (1, 2, 4, 12):
+        grid = make_grid(training.clock, np.linspace(0.0, 4.0, panels + 1), np.linspace(0.3, 4.0, 20))
+        rows = march(plan.problem(grid.nodes, Counts(256, 32), 0), grid.blocks, plan.measure.count)
+        solution = read_solution(rows, grid.nodes)
+        found[panels] = curves_of(plan.measure, grid, solution)["train_error"]
+        estimates[panels] = time_errors(plan.measure, grid, solution)["train_error"]
+    errors = {panels: np.abs(found[panels] - found[12]) for panels in (1, 2, 4)}
+    assert all((errors[panels] <= estimates[panels] + 1e-9).all() for panels in errors)
+    one, two, four = ((errors[panels] / found[12]).max() for panels in (1, 2, 4))
+    assert one > 100 * two > 1000 * four
 
 
 def test_student_factor():

@@ -16,6 +16,8 @@ from .grid import Grid
 from .site import NodePaths, NodeTheta, Site
 from .state import Paths, Rows
 
+NEGLIGIBLE = 1e-3
+"""Roots of errors below this part of their start (errors below 1e-6 of it) need no relative accuracy."""
 OWN = ("penalty", "norm_1", "w_squared")
 """Averages taken at the nodes, before the user's."""
 
@@ -74,17 +76,17 @@ def read_paths(grid: Grid, problem: Problem, rows: Rows, solution: Solution) -> 
 Values = Mapping[str, Float[np.ndarray, "saves"]]
 
 
-def curves_of(measure: Measure, grid: Grid, operators: Solution) -> Values:
+def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
     """Return the curves of one replica at the saved times.
 
     Errors are squared norms of interpolated roots: the roots are as smooth as paths, errors only half as resolved.
     """
     square = lambda root: np.sum((grid.to_saves @ root) ** 2, axis=1)
-    averages = grid.to_saves @ operators.averages
-    train = square(operators.L)
+    averages = grid.to_saves @ solution.averages
+    train = square(solution.L)
     curves = {
         "train_error": train,
-        "test_error": square(operators.root_w),
+        "test_error": square(solution.root_w),
         "loss": 0.5 * train + averages[:, 0],
         "norm_1": averages[:, 1],
         "norm_2": np.sqrt(np.maximum(averages[:, 2], 0.0)),
@@ -92,14 +94,12 @@ def curves_of(measure: Measure, grid: Grid, operators: Solution) -> Values:
     return curves | {name: averages[:, len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
 
 
-def time_errors(measure: Measure, grid: Grid, operators: Solution) -> Values:
-    """Return the time error of each curve: what the panels' spectral tails leave open."""
-    norm = lambda root: np.sqrt(np.sum((grid.to_saves @ root) ** 2, axis=1))
-    tail = lambda values: grid.spread(grid.tails(values))
-    train = 2.0 * norm(operators.L) * tail(operators.L)
-    test = 2.0 * norm(operators.root_w) * tail(operators.root_w)
-    of_average = [tail(operators.averages[:, [i]]) for i in range(measure.count)]
-    size = np.sqrt(np.maximum(grid.to_saves @ operators.averages[:, 2], 0.0))
+def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
+    """Return the time error of each curve: what spectral tails leave open, of its panel and of those before."""
+    tail = lambda values: grid.spread(grid.carried(grid.tails(values)))
+    train, test = (_root_error(grid, root) for root in (solution.L, solution.root_w))
+    of_average = [tail(solution.averages[:, [i]]) for i in range(measure.count)]
+    size = np.sqrt(np.maximum(grid.to_saves @ solution.averages[:, 2], 0.0))
     errors = {
         "train_error": train,
         "test_error": test,
@@ -108,3 +108,13 @@ def time_errors(measure: Measure, grid: Grid, operators: Solution) -> Values:
         "norm_2": np.minimum(of_average[2] / np.maximum(2.0 * size, 1e-300), np.sqrt(of_average[2])),
     }
     return errors | {name: of_average[len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
+
+
+def _root_error(grid: Grid, root: np.ndarray) -> np.ndarray:
+    """Return the time error of a squared root's norm; tails are handed on relative to the root's size."""
+    size = np.linalg.norm(root, axis=1)
+    floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
+    smallest = np.maximum(size.reshape(-1, grid.order).min(axis=1), floor)
+    relative = grid.spread(grid.carried(grid.tails(root) / smallest))
+    at_saves = np.linalg.norm(grid.to_saves @ root, axis=1)
+    return 2.0 * at_saves * np.maximum(at_saves, floor) * relative

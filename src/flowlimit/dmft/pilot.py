@@ -12,13 +12,11 @@ from ..types import Scalar
 from .block import Problem
 from .grid import GUARD, ORDER
 from .march import advance_block
-from .measure import Solution, read_solution
+from .measure import NEGLIGIBLE, Solution, read_solution
 from .site import Site
 from .state import empty_rows, start_front
 
 GROWTH, SAFETY, SHORTEST = 2.5, 0.85, 1e-10
-NEGLIGIBLE = 1e-3
-"""Roots of errors below this part of their start (errors below 1e-6 of it) need no relative accuracy."""
 
 
 class RoomError(Exception):

@@ -21,6 +21,9 @@ LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
 """Innovations, relative to their row, below the first of these or below that part of the block's tolerance are dropped:
 at most 1e-12 of the variance. A smooth process has almost none at a node that its neighbours determine, and the
 direction of so small a rest is noise, of the sample and of the iteration."""
+SMALLEST_FLOOR = 1e-10
+"""Innovations below this, relative to their row, are never kept: two passes could not make them orthogonal to the rest,
+and a direction that is not would take part of what is known already for new."""
 ROUNDING = 1e-12
 """Innovations below this, relative to the first error's root, are rounding: F = G W cancels where training succeeds."""
 
@@ -65,9 +68,11 @@ def root_rows(
     rest = F - times_history(first, Q, node)
     second = onto_history(rest, Q, node)
     rest = rest - times_history(second, Q, node)
-    relative = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance)
-    floor = relative**2 * jnp.sum(F**2, axis=1) + (ROUNDING * scale) ** 2
-    own, rest, fresh = _gram_schmidt(rest, lambda i, square: jnp.where(settled, fresh[i], square > floor[i]))
+    size = jnp.sum(F**2, axis=1)
+    lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
+    floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
+    keep = lambda i, square: jnp.where(settled, fresh[i], square > floor[i]) & (square > lowest[i])
+    own, rest, fresh = _gram_schmidt(rest, keep)
     return Root(lax.dynamic_update_slice_in_dim(first + second, own, node, axis=1), rest, fresh)
 
 
