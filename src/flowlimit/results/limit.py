@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .outcome import Outcome
-from .record import Curve, Record, Times
+from .record import Curve, Record, Times, store_attributes
 
 if TYPE_CHECKING:
     import xarray
@@ -136,8 +136,6 @@ class Limit(Record):
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return a labelled data set with axes replica and time, and provenance in its attributes."""
-        import json
-
         import xarray as xr
 
         variables: dict[str, Any] = {name: (("replica", "time"), value) for name, value in self.values.items()}
@@ -156,16 +154,7 @@ class Limit(Record):
         if self.paths is not None:
             variables |= {f"path_{name}": (path, getattr(self.paths, name)) for name in ("w", "g", "z")}
             variables |= {f"path_{name}": (("path",), getattr(self.paths, name)) for name in ("w_star", "probability")}
-        attrs = {
-            "kind": "Limit",
-            "curves": list(self.values),
-            "discrete": int(self.discrete),
-            "result": str(self.result.code),
-            "message": self.result.message,
-            "stats": json.dumps(dict(self.stats)),
-            "provenance": json.dumps(dict(self.provenance)),
-        }
-        return xr.Dataset(variables, coords, attrs)
+        return xr.Dataset(variables, coords, store_attributes(self))
 
     def __repr__(self) -> str:
         lines = [f"Limit: n, d -> infinity, {self.replicas} replicas of {self.stats.get('paths', '?')} paths a stratum"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -115,6 +116,21 @@ class Curves(Record):
 
     def __repr__(self) -> str:
         return self.table(rows=len(self.times))
+
+
+def store_attributes(result: Any) -> dict[str, Any]:
+    """Return what a stored result says of itself beside its arrays: kind, curves, outcome, stats, provenance."""
+    import json
+
+    return {
+        "kind": type(result).__name__,
+        "curves": list(result.values),
+        "discrete": int(result.discrete),
+        "result": str(result.result.code),
+        "message": result.result.message,
+        "stats": json.dumps(dict(result.stats)),
+        "provenance": json.dumps(dict(result.provenance)),
+    }
 
 
 def _interpolate(times: Times, curve: Curve, wanted: Float[np.ndarray, "wanted"]) -> Curve:

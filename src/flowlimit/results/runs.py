@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .outcome import Outcome
-from .record import Curve, Record, Times
+from .record import Curve, Record, Times, store_attributes
 
 if TYPE_CHECKING:
     import xarray
@@ -62,8 +62,6 @@ class Runs(Record):
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return a labelled data set with axes trial and time, and provenance in its attributes."""
-        import json
-
         import xarray as xr
 
         variables: dict[str, Any] = {name: (("trial", "time"), value) for name, value in self.values.items()}
@@ -75,16 +73,7 @@ class Runs(Record):
             variables[f"{name}_time_error"] = (("time",), value)
         if self.w_star is not None:
             variables["w_star"] = (("trial", "coordinate"), self.w_star)
-        attrs = {
-            "kind": "Runs",
-            "curves": list(self.values),
-            "discrete": int(self.discrete),
-            "result": str(self.result.code),
-            "message": self.result.message,
-            "stats": json.dumps(dict(self.stats)),
-            "provenance": json.dumps(dict(self.provenance)),
-        }
-        return xr.Dataset(variables, coords, attrs)
+        return xr.Dataset(variables, coords, store_attributes(self))
 
     def __repr__(self) -> str:
         problem = self.provenance.get("problem", {})
