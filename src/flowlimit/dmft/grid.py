@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from ..numerics.blocks import Blocks, Edges, gauss_rule, interpolation, panels, steps
+from ..numerics.blocks import Blocks, Edges, gauss_rule, interpolation, panels, panels_of, steps
 from ..problem.trainings import Clock, StepClock
 from .history import CHUNK
 
@@ -59,22 +59,13 @@ class Grid:
         """Return each saved time's number from one number a block."""
         if self.edges is None:
             return np.zeros(len(self.saves))
-        block = np.clip(np.searchsorted(self.edges, self.saves, side="left") - 1, 0, len(self.edges) - 2)
-        return per_block[block]
+        return per_block[panels_of(self.edges, self.saves)]
 
     def tails(self, values: Float[np.ndarray, "nodes columns"]) -> Float[np.ndarray, "blocks"]:
-        """Return the size of what each panel leaves unresolved: its last Legendre coefficients, over all columns.
-
-        Coefficients fall geometrically, so the last one bounds the rest; the last but one guards against a last one
-        that happens to vanish, as parity can make it.
-        """
+        """Return the size of what each panel leaves unresolved, see `panel_tail`; steps leave nothing."""
         if self.edges is None:
             return np.zeros(self.nodes)
-        coefficients = np.einsum(
-            "ij,bjc->bic", gauss_rule(self.order).transform, values.reshape(-1, self.order, values.shape[1])
-        )
-        size = np.linalg.norm(coefficients, axis=2)
-        return np.maximum(size[:, -1], GUARD * size[:, -2])
+        return np.array([panel_tail(rows) for rows in values.reshape(-1, self.order, values.shape[1])])
 
     @staticmethod
     def carried(tails: Float[np.ndarray, "blocks"]) -> Float[np.ndarray, "blocks"]:
@@ -89,6 +80,16 @@ class Grid:
 HANDED_ON = 0.1
 GUARD = 0.2
 """Part of a panel's last but one coefficient that counts as unresolved."""
+
+
+def panel_tail(rows: Float[np.ndarray, "order columns"]) -> float:
+    """Return the size of what one panel leaves unresolved: its last Legendre coefficients, over all columns.
+
+    Coefficients fall geometrically, so the last one bounds the rest; the last but one guards against a last one that
+    happens to vanish, as parity can make it.
+    """
+    size = np.linalg.norm(gauss_rule(len(rows)).transform @ rows, axis=1)
+    return float(max(size[-1], GUARD * size[-2]))
 
 
 def make_grid(clock: Clock, edges: Edges | None, saves: Saves) -> Grid:

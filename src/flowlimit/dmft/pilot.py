@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..numerics.blocks import Edges, gauss_rule, panels
+from ..numerics.blocks import Edges, panels
 from ..types import Scalar
 from .block import Problem
-from .grid import GUARD, ORDER
+from .grid import ORDER, panel_tail
 from .march import advance_block
 from .measure import NEGLIGIBLE, Solution, read_solution
 from .site import Site
@@ -104,10 +104,8 @@ def _relative_tail(rows: Any, node: int, tolerance: Scalar, scale: Any) -> tuple
     if not disagreement <= 10.0 * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):
         return np.inf, scale
     scale = [size[0] for size in sizes] if scale is None else scale
-    transform = gauss_rule(ORDER).transform
-    tails = []
-    for root, size, first in zip(roots, sizes, scale, strict=True):
-        coefficients = np.linalg.norm(transform @ root, axis=1)
-        tail = max(coefficients[-1], GUARD * coefficients[-2])
-        tails.append(tail / max(size.min(), NEGLIGIBLE * first, 1e-300))
-    return float(max(tails)), scale
+    tails = (
+        panel_tail(root) / max(size.min(), NEGLIGIBLE * first, 1e-300)
+        for root, size, first in zip(roots, sizes, scale, strict=True)
+    )
+    return max(tails), scale

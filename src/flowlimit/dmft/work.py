@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.blocks import panels_of
 from ..results import Code, Outcome, PathSample
 from .errors import JUDGED, RELATIVE_FLOOR, Replicas, Shortfall, judge
 from .grid import Grid, make_grid
@@ -57,8 +58,7 @@ def coarse_panels(plan: Plan, work: Work) -> np.ndarray:
         error = np.mean([errors[name] for errors in work.replicas.time_errors], axis=0)
         allowed = 0.35 * plan.rtol * np.maximum(np.abs(mean), RELATIVE_FLOOR * abs(mean[0]))
         assert work.grid.edges is not None
-        panel = np.clip(np.searchsorted(work.grid.edges, work.grid.saves, side="left") - 1, 0, len(work.grid.edges) - 2)
-        coarse |= set(panel[error > 0.5 * allowed].tolist())
+        coarse |= set(panels_of(work.grid.edges, work.grid.saves)[error > 0.5 * allowed].tolist())
     return np.array(sorted(coarse), dtype=int)
 
 

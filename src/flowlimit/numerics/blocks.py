@@ -14,7 +14,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from numpy.polynomial import legendre
 
 Edges = Float[np.ndarray, "_"]
@@ -89,10 +89,15 @@ def integration(blocks: Blocks) -> Float[np.ndarray, "all all"]:
     return S
 
 
+def panels_of(edges: Edges, wanted: Float[np.ndarray, "wanted"]) -> Int[np.ndarray, "wanted"]:
+    """Return which panel each time lies in; an edge belongs to the panel that it ends."""
+    return np.clip(np.searchsorted(edges, wanted, side="left") - 1, 0, len(edges) - 2)
+
+
 def interpolation(edges: Edges, order: int, wanted: Float[np.ndarray, "wanted"]) -> Float[np.ndarray, "wanted all"]:
     """Return the matrix from nodal values on panels to values at given times, polynomial in each panel."""
     rule, count = gauss_rule(order), len(edges) - 1
-    panel = np.clip(np.searchsorted(edges, wanted, side="left") - 1, 0, count - 1)
+    panel = panels_of(edges, wanted)
     local = 2.0 * (wanted - edges[panel]) / np.diff(edges)[panel] - 1.0
     matrix = np.zeros((len(wanted), count, order))
     matrix[np.arange(len(wanted)), panel] = legendre.legvander(local, order - 1) @ rule.transform
