@@ -76,7 +76,7 @@ def with_plain_normals(plan, grid, counts, replica, problem):
     """The same problem with independent random normals and no moments matched."""
     shape = problem.paths.normals.shape
     z = np.random.default_rng(replica).normal(size=shape)
-    cloud = Cloud(np.zeros((shape[1], 1)), np.zeros((shape[1], 0)), z)
+    cloud = Cloud(np.zeros((shape[1], 1)), np.zeros((shape[1], 0)), z, np.ones(shape[1]))
     paths = make_paths(plan.site, plan.law, live_strata(plan.law), counts, cloud)
     return Problem(problem.site, problem.setting, paths, problem.reference, problem.observe, problem.explicit)
 

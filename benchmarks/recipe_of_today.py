@@ -17,7 +17,8 @@ import flowlimit as fl
 from flowlimit.dmft.grid import make_grid
 from flowlimit.dmft.march import march
 from flowlimit.dmft.measure import Measure, curves_of, read_solution
-from flowlimit.dmft.paths import Counts, principal_rotation
+from flowlimit.dmft.modes import modes_of
+from flowlimit.dmft.paths import Counts
 from flowlimit.dmft.plan import make_plan
 
 TIMES = np.array([1.0, 5.0, 10.0, 20.0])
@@ -90,7 +91,7 @@ def measure_limit(paths, few, edges, repeats=5):
         return read_solution(march(problem, grid.blocks, plan.measure.count), grid.nodes)
 
     first = solve(99)
-    given = {"rotation": principal_rotation(first.L, grid.weights), "reference": first}
+    given = {"rotation": modes_of(grid, first), "reference": first}
     solve(98, **given)
     seconds, errors = [], []
     for replica in range(repeats):

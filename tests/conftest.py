@@ -3,11 +3,15 @@
 import jax
 import matplotlib as mpl
 import pytest
+from hypothesis import settings
 
 import flowlimit as fl
 
 mpl.use("agg")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+# the same examples every time; no deadline, since the first example compiles
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 
 
 @pytest.fixture

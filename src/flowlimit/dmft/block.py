@@ -35,8 +35,8 @@ NEGLIGIBLE = 1e-6
 """Roots of errors below this part of the first error's root are not iterated to relative accuracy."""
 FOLLOWED, MAX_FOLLOW = 1e-3, 8
 """How well, and in how many steps, paths follow the first guess of the operators."""
-SETTLED = 3
-"""Iterations after which a block's innovations are no longer chosen anew."""
+SETTLED, SETTLED_AT_LAST = 1e-2, 10
+"""Change below which, and iterations after which, a block's innovations are no longer chosen anew."""
 
 Observe = Callable[[Site, Blocks, NodeTheta, NodePaths, Paths], Float[Array, "q observables"]]
 
@@ -91,12 +91,10 @@ def _first_guess(problem: Problem, block: Blocks, node: Node, front: Front, rows
     last = jnp.maximum(node - 1, 0)
     row = lambda operator: lax.dynamic_slice_in_dim(operator, last, 1, axis=0)
     stays = lambda operator, columns: before(jnp.broadcast_to(row(operator), (q, operator.shape[0])), columns)
-    known = lambda operator: lax.dynamic_slice_in_dim(operator, node, q, axis=0)
-    R, L = known(problem.reference.R_w), known(problem.reference.L)
-    given = jnp.any(L != 0.0)
+    R, L, given = _known(problem, node, q)
     known_G = feedback_rows(R, rows.G, node)
     G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
-    fresh = jnp.zeros(q, dtype=bool)
+    fresh = jnp.diagonal(lax.dynamic_slice_in_dim(L, node, q, axis=1)) != 0.0
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     if not problem.explicit:
@@ -107,6 +105,12 @@ def _first_guess(problem: Problem, block: Blocks, node: Node, front: Front, rows
         theta = _follow(problem, block, front, G, source, theta)
     W = problem.site.weight(block.times, theta) - problem.paths.w_star[None]
     return Guess(theta, W, R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
+
+
+def _known(problem: Problem, node: Node, q: int) -> tuple[Float[Array, "q N"], Float[Array, "q N"], Bool[Array, ""]]:
+    """Return the reference's rows of R_w and L, and whether there are any."""
+    R, L = (lax.dynamic_slice_in_dim(x, node, q, axis=0) for x in (problem.reference.R_w, problem.reference.L))
+    return R, L, jnp.any(L != 0.0)
 
 
 def _source(problem: Problem, node: Node, rows: Rows, G: Feedback, root: Root) -> NodePaths:
@@ -157,7 +161,8 @@ def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Ro
     noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
     scale = jnp.sqrt(paths.probability @ paths.w_star**2 + setting.noise_var)
     F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise[:, None]], axis=1)
-    root = root_rows(F, rows.Q, node, scale, setting.tolerance, guess.iterations >= SETTLED, guess.root.fresh)
+    settled = (guess.change < SETTLED) | (guess.iterations >= SETTLED_AT_LAST) | _known(problem, node, len(W))[2]
+    root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, guess.root.fresh)
     change = jnp.maximum(
         _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale),
         _relative_change(W, guess.W, paths.probability, scale),

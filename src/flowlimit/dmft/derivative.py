@@ -22,7 +22,8 @@ from ..types import Scalar
 from .block import Problem, Reference
 from .grid import Grid, room_for
 from .march import whole_march
-from .paths import Cloud, Counts, Rotation, live_strata, make_paths
+from .modes import Rotation
+from .paths import Cloud, Counts, live_strata, make_paths
 from .plan import Plan
 from .site import make_site
 from .state import Setting
@@ -38,9 +39,7 @@ def differentiate(
     strata = live_strata(plan.law)
 
     @jax.jit
-    def slopes(z: Array, target: Array, start: Array) -> tuple[Array, Array]:
-        cloud = Cloud(target, start, z)  # pyright: ignore[reportArgumentType]
-
+    def slopes(cloud: Cloud) -> tuple[Array, Array]:
         def errors(value: Scalar) -> tuple[Array, Array]:
             changed = eqx.tree_at(pick, nouns, value)
             return _errors(plan, changed, grid, counts, cloud, strata)
@@ -50,7 +49,7 @@ def differentiate(
     found = []
     for replica in range(replicas):
         cloud = plan.cloud(grid.nodes, counts, replica, rotation)
-        found.append([np.asarray(x) for x in slopes(cloud.z, cloud.target, cloud.start)])
+        found.append([np.asarray(x) for x in slopes(cloud)])
     train, test = (np.stack(column) for column in zip(*found, strict=True))
     return {"train_error": train, "test_error": test}
 

@@ -16,7 +16,8 @@ from .errors import Replicas, Shortfall, judge, student_factor
 from .grid import Grid, Saves, make_grid, room_for
 from .march import march
 from .measure import Solution, read_solution
-from .paths import Counts, principal_rotation
+from .modes import modes_of
+from .paths import Counts
 from .pilot import BlowUpError, RoomError, choose_panels
 from .plan import Plan
 from .replicas import MOST_REPLICAS, REPLICAS, SPLITS, run_replicas
@@ -56,7 +57,7 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: floa
         return Solved(None, Replicas(), [], None, Outcome(Code.MEMORY, str(error)), {})
     counts = plan.counts(level, grid.nodes) or plan.counts(0, grid.nodes)
     assert counts is not None  # the pilot ran with the counts of level 0
-    work = Work(grid, principal_rotation(solution.L, grid.weights), level, counts, solution, Replicas(), [])
+    work = Work(grid, modes_of(grid, solution), level, counts, solution, Replicas(), [])
     while True:
         work, outcome = _improve(plan, work, deadline, report)
         if outcome is not None:
@@ -138,7 +139,7 @@ def _next_level(plan: Plan, work: Work, short: Shortfall, deadline: Deadline) ->
         return work, Outcome(Code.TOLERANCE, f"{short_of}, {reason}")
     if not deadline.allows(REPLICAS * 4.0 * work.seconds):
         return work, Outcome(Code.TIMEOUT, f"{short_of}; more paths would exceed the {deadline.limit:g} s allowed")
-    rotation = principal_rotation(work.solutions[-1].L, work.grid.weights)
+    rotation = modes_of(work.grid, work.solutions[-1])
     return replace(
         work,
         level=work.level + 1,

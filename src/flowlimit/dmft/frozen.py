@@ -5,7 +5,7 @@ import numpy as np
 from ..problem.trainings import Clock
 from ..results import Limit
 from .grid import Grid, make_grid
-from .paths import Rotation, principal_rotation
+from .modes import Rotation, principal_rotation, relative_effect
 
 
 def frozen_grid(limit: Limit, clock: Clock) -> tuple[Grid, Rotation]:
@@ -13,5 +13,7 @@ def frozen_grid(limit: Limit, clock: Clock) -> tuple[Grid, Rotation]:
     edges = limit.stats["edges"]
     grid = make_grid(clock, None if edges is None else np.asarray(edges), limit.times)
     assert limit.kernels is not None
+    assert limit.operators is not None
     values, vectors = np.linalg.eigh(limit.kernels.C_f)
-    return grid, principal_rotation(vectors * np.sqrt(np.maximum(values, 0.0)), grid.weights)
+    F = vectors * np.sqrt(np.maximum(values, 0.0))
+    return grid, principal_rotation(F, relative_effect(grid, limit.operators.R_w, F))

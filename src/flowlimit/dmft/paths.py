@@ -3,6 +3,9 @@
 The order of dimensions is the order of importance: the target's Gaussian part, the random start, then the normals of z
 along the principal components of an earlier solve. ``rotation`` takes these to the causal normals that the lower
 triangular root of C_f multiplies; being orthogonal, it changes the order of importance and not the law.
+
+The leading modes are drawn wider than they are and weighted back: weights, and with them integrands, then fall off in
+the tails, which suits quasi-random points, and heavy-tailed readouts get points where they are large.
 """
 
 from typing import NamedTuple
@@ -12,15 +15,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..numerics.quasirandom import match_moments, sobol_normals
+from ..numerics.quasirandom import match_moments, sobol_normals, widen
 from ..problem.laws import DRAW_NORMALS, Law, Strata
+from .modes import Rotation
 from .site import Site
 from .state import Paths
 
 MAX_STRATA = 8
 """A target with more atoms is drawn from all its atoms at once: paths go where they matter."""
 
-Rotation = Float[np.ndarray, "nodes nodes"]
+WIDER = (1.3, 1.15)
+"""Factors on the leading modes of z."""
+
 Live = tuple[int, ...]
 """Strata of a target that have a probability."""
 
@@ -45,11 +51,12 @@ def stratum_count(law: Law) -> int:
 
 
 class Cloud(NamedTuple):
-    """One replica's normals, a row a path: the target's own, the start's, and z's in causal order."""
+    """One replica's normals, a row a path: the target's own, the start's, and z's in causal order; paths' weights."""
 
     target: Float[np.ndarray, "paths own"]
     start: Float[np.ndarray, "paths normals"]
     z: Float[np.ndarray, "room paths"]
+    weight: Float[np.ndarray, "paths"]
 
 
 def draw_cloud(
@@ -59,13 +66,15 @@ def draw_cloud(
     strata, extra = live_strata(law), site.flow.num_normals
     own = DRAW_NORMALS if strata is None else 1
     groups = 1 if strata is None else len(strata)
-    clouds = [match_moments(sobol_normals(counts.paths, own + extra + nodes, rng)) for _ in range(groups)]
+    wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}
+    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes, rng), wider) for _ in range(groups)]
     # Strata take turns, so that the first paths are the first of every stratum.
-    cloud = np.stack(clouds, axis=1).reshape(counts.paths * groups, -1)
+    in_turn = lambda parts: np.stack(parts, axis=1).reshape(counts.paths * groups, *parts[0].shape[1:])
+    cloud, weight = in_turn([match_moments(*one) for one in drawn]), in_turn([weight for _, weight in drawn])
     causal = cloud[:, own + extra :].T
     z = np.zeros((room, causal.shape[1]))
     z[:nodes] = causal if rotation is None else rotation @ causal
-    return Cloud(cloud[:, :own], cloud[:, own : own + extra], z)
+    return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, weight)
 
 
 def make_paths(site: Site, law: Law, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
@@ -77,12 +86,14 @@ def make_paths(site: Site, law: Law, strata: Live | None, counts: Counts, cloud:
         share = kept.probability / jnp.sum(kept.probability)
         own = jnp.asarray(cloud.target[:, 0])
         w_star = jnp.tile(kept.mean, counts.paths) + jnp.tile(kept.std, counts.paths) * own
+    weight = jnp.asarray(cloud.weight).reshape(counts.paths, len(share))
+    probability = lambda weight: (share[None] * weight / jnp.sum(weight, axis=0, keepdims=True)).reshape(-1)
     return Paths(
         normals=jnp.asarray(cloud.z),
         theta=site.start(jnp.asarray(cloud.start), w_star),
         w_star=w_star,
-        probability=jnp.tile(share / counts.paths, counts.paths),
-        few_probability=jnp.tile(share / counts.few, counts.few),
+        probability=probability(weight),
+        few_probability=probability(weight[: counts.few]),
     )
 
 
@@ -97,14 +108,3 @@ def doubled_room(paths: Paths) -> Paths:
         probability=half(paths.probability),
         few_probability=half(paths.few_probability),
     )
-
-
-def principal_rotation(F: Float[np.ndarray, "nodes columns"], weights: Float[np.ndarray, "nodes"]) -> Rotation:
-    """Return V such that the columns of L V are the modes of z by falling variance in L2(dt), for F F^T = L L^T."""
-    L = (
-        np.asarray(np.linalg.qr(F.T, mode="r")).T
-        if F.shape[0] <= F.shape[1]
-        else np.pad(F, ((0, 0), (0, F.shape[0] - F.shape[1])))
-    )
-    L = L * np.where(np.diagonal(L) < 0.0, -1.0, 1.0)
-    return np.linalg.svd(np.sqrt(weights)[:, None] * L)[2].T

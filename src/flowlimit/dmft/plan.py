@@ -17,12 +17,13 @@ from ..types import PRNGKey
 from .block import Problem, Reference
 from .grid import ORDER, room_for
 from .measure import Measure, Solution
-from .paths import Cloud, Counts, Rotation, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
+from .modes import Rotation
+from .paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from .site import Site, make_site
 from .state import Setting, memory_bytes
 
 FIRST_PATHS, LEVEL_FACTOR = 512, 4
-FEW_PARTS = (4, 4, 4, 8)
+FEW_PARTS = (4, 2, 4, 8)
 """One path in so many serves the responses, level by level: these cost more and need fewer."""
 ITERATION_PART = 3e-3
 """Part of the requested accuracy to which a block's two sides must agree."""

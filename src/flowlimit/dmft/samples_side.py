@@ -21,6 +21,8 @@ LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
 """Innovations, relative to their row, below the first of these or below that part of the block's tolerance are dropped:
 at most 1e-12 of the variance. A smooth process has almost none at a node that its neighbours determine, and the
 direction of so small a rest is noise, of the sample and of the iteration."""
+FAR_ABOVE = 100.0
+"""Factor above the floor at which an innovation comes back."""
 SMALLEST_FLOOR = 1e-10
 """Innovations below this, relative to their row, are never kept: two passes could not make them orthogonal to the rest,
 and a direction that is not would take part of what is known already for new."""
@@ -61,8 +63,8 @@ def root_rows(
 ) -> Root:
     """Orthogonalise the block's rows of F against all before and among themselves, twice as rounding asks for.
 
-    Once ``settled``, the nodes in ``fresh`` keep their innovations and no others: one at the floor would otherwise come
-    and go from iteration to iteration.
+    Once ``settled``, the nodes in ``fresh`` keep their innovations and no others, unless one is far above the floor. One
+    at the floor would otherwise come and go from iteration to iteration, and from replica to replica.
     """
     first = onto_history(F, Q, node)
     rest = F - times_history(first, Q, node)
@@ -71,7 +73,8 @@ def root_rows(
     size = jnp.sum(F**2, axis=1)
     lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
     floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
-    keep = lambda i, square: jnp.where(settled, fresh[i], square > floor[i]) & (square > lowest[i])
+    above = lambda i, square: square > jnp.where(settled, FAR_ABOVE**2, 1.0) * floor[i]
+    keep = lambda i, square: (above(i, square) | (settled & fresh[i])) & (square > lowest[i])
     own, rest, fresh = _gram_schmidt(rest, keep)
     return Root(lax.dynamic_update_slice_in_dim(first + second, own, node, axis=1), rest, fresh)
 

@@ -12,7 +12,8 @@ from ..results import Code, Outcome, PathSample
 from .errors import JUDGED, RELATIVE_FLOOR, Replicas, Shortfall, judge
 from .grid import Grid, make_grid
 from .measure import Solution
-from .paths import Counts, Rotation, principal_rotation
+from .modes import Rotation, principal_rotation, relative_effect
+from .paths import Counts
 from .plan import Plan
 
 Report = Callable[[float, str], Any]
@@ -86,7 +87,9 @@ def split_panels(plan: Plan, work: Work, which: np.ndarray) -> Work:
 def _carried_rotation(work: Work, grid: Grid) -> Rotation:
     """Return the modes on a new grid, from the modes or a replica's root on the old one."""
     if work.solutions:
-        return principal_rotation(work.grid.interpolate(grid.times) @ work.solutions[-1].L, grid.weights)
+        last = work.solutions[-1]
+        effect = relative_effect(work.grid, last.R_w, last.L)
+        return principal_rotation(work.grid.interpolate(grid.times) @ last.L, effect)
     return np.eye(grid.nodes)
 
 

@@ -1,11 +1,14 @@
 """Quasi-random standard normals with matched moments."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 from scipy.stats import qmc
 
 Cloud = Float[np.ndarray, "points dims"]
+Weights = Float[np.ndarray, "points"]
 
 
 def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
@@ -16,12 +19,31 @@ def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
     return ndtri(np.clip(uniform, 2.0**-54, 1.0 - 2.0**-53))
 
 
-def match_moments(cloud: Cloud) -> Cloud:
+def widen(cloud: Cloud, factors: Mapping[int, float]) -> tuple[Cloud, Weights]:
+    """Multiply some dimensions by factors above 1, and return the weights that keep the standard normal law.
+
+    A weight is p(x)/q(x) = factor exp(-(factor^2 - 1) (x/factor)^2 / 2), at most the product of the factors.
+
+    Examples
+    --------
+    >>> cloud, weights = widen(sobol_normals(1024, 2, np.random.default_rng(0)), {0: 1.3})
+    >>> bool(abs(weights @ cloud[:, 0] ** 4 / weights.sum() - 3.0) < 0.05)
+    True
+    """
+    cloud, weights = cloud.copy(), np.ones(len(cloud))
+    for dim, factor in factors.items():
+        weights *= factor * np.exp(-0.5 * (factor**2 - 1.0) * cloud[:, dim] ** 2)
+        cloud[:, dim] *= factor
+    return cloud, weights
+
+
+def match_moments(cloud: Cloud, weights: Weights | None = None) -> Cloud:
     """Make sample means exactly 0, and the sample covariance of the leading dimensions exactly I.
 
     Averages of polynomials of degree 2 are then exact, so that a linear model has no sampling error. Dimensions are
     orthogonalised one after the other: the first ones, which carry the variance, hardly move. (Symmetric whitening of
-    many dimensions moves them all, and costs a bias.) At most half as many dimensions as points are matched.
+    many dimensions moves them all, and costs a bias.) At most half as many dimensions as points are matched. Points may
+    have weights, in any unit.
 
     Examples
     --------
@@ -30,9 +52,11 @@ def match_moments(cloud: Cloud) -> Cloud:
     True
     """
     points, dims = cloud.shape
-    cloud = cloud - cloud.mean(axis=0)
+    share = np.full(points, 1.0 / points) if weights is None else weights / weights.sum()
+    cloud = cloud - share @ cloud
     leading = min(dims, points // 2)
     if leading:
-        orthonormal, upper = np.linalg.qr(cloud[:, :leading])
-        cloud[:, :leading] = orthonormal * np.sign(np.diagonal(upper)) * np.sqrt(points)
+        root = np.sqrt(share)[:, None]
+        orthonormal, upper = np.linalg.qr(root * cloud[:, :leading])
+        cloud[:, :leading] = orthonormal * np.sign(np.diagonal(upper)) / root
     return cloud
