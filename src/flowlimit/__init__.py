@@ -14,6 +14,8 @@ _HOMES = {
         *("Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"),
         *("Operators", "Outcome", "PathSample", "Runs"),
     ],
+    "asymptotics.fixed_point": ["FixedPoint", "fixed_point"],
+    "asymptotics.rate": ["Rate", "convergence_rate"],
     "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign"],
     "problem.laws": ["Bernoulli", "BernoulliGauss", "Empirical", "Law", "Normal", "PointMass", "SparseRademacher"],
     "problem.models": ["DiagonalLinear", "Linear", "Model", "Reparametrized"],

@@ -1,4 +1,8 @@
 from . import plot as plot
+from .asymptotics.fixed_point import FixedPoint as FixedPoint
+from .asymptotics.fixed_point import fixed_point as fixed_point
+from .asymptotics.rate import Rate as Rate
+from .asymptotics.rate import convergence_rate as convergence_rate
 from .problem.designs import BinaryDesign as BinaryDesign
 from .problem.designs import Design as Design
 from .problem.designs import GaussianDesign as GaussianDesign

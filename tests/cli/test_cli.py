@@ -72,6 +72,16 @@ def test_solve(tmp_path):
     assert fl.load(tmp_path / "a.zarr").times[-1] == 3.0
 
 
+def test_long_time():
+    point = flowlimit("fixed-point", "--init-scale", "0.3")
+    assert "test error 0.0541949" in point.stdout
+    rate = flowlimit("rate", "--aspect-ratio", "2")
+    assert "gamma 0.010517708" in rate.stdout
+    refused = flowlimit("rate", "--aspect-ratio", "1")
+    assert refused.returncode == 2
+    assert "aspect_ratio: given 1" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

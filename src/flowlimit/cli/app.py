@@ -3,6 +3,7 @@
 import typer
 
 from .doctor import doctor
+from .longtime import fixed_point, rate
 from .simulate import simulate
 from .solve import solve
 
@@ -14,6 +15,8 @@ app = typer.Typer(
 )
 app.command()(simulate)
 app.command()(solve)
+app.command()(fixed_point)
+app.command()(rate)
 app.command()(doctor)
 
 

@@ -19,11 +19,13 @@ from .measure import Solution, read_solution
 from .modes import modes_of
 from .paths import Counts
 from .pilot import BlowUpError, RoomError, choose_panels
-from .plan import Plan
+from .plan import LEVEL_FACTOR, Plan
 from .replicas import MOST_REPLICAS, REPLICAS, SPLITS, run_replicas
 from .work import Deadline, Report, Work, coarse_panels, missed, split_panels
 
 FIRST_LOOK, LAST_LEVEL = 4, 3
+LEVEL_COST = LEVEL_FACTOR
+"""Seconds of a replica over those of the level below, about."""
 HOPELESS = 2.0
 """Excess over the most replicas at which a first look is enough to go to the next level."""
 PANEL_PART = 0.1
@@ -107,7 +109,8 @@ def _improve(plan: Plan, work: Work, deadline: Deadline, report: Report) -> tupl
         spread = short.statistical / student_factor(FIRST_LOOK)
         if spread**2 * FIRST_LOOK > HOPELESS * MOST_REPLICAS and short.time < 1.0:
             return _next_level(plan, work, short, deadline)
-    target = max(REPLICAS, _replicas_needed(plan, work))
+    done = len(work.replicas.whole)
+    target = REPLICAS if done < REPLICAS else _replicas_needed(done, judge(work.replicas, plan.rtol))
     work, ended = run_replicas(plan, work, target, deadline, report)
     if ended is not None:
         return work, ended
@@ -116,17 +119,14 @@ def _improve(plan: Plan, work: Work, deadline: Deadline, report: Report) -> tupl
         return work, Outcome()
     if short.time > 0.7 and work.splits < SPLITS and not plan.explicit:
         return split_panels(plan, work, coarse_panels(plan, work)), None
-    if short.bias <= 0.9 and _replicas_needed(plan, work) <= MOST_REPLICAS and len(work.replicas.whole) < MOST_REPLICAS:
+    done = len(work.replicas.whole)
+    if short.bias <= 0.9 and _replicas_needed(done, short) <= MOST_REPLICAS and done < MOST_REPLICAS:
         return work, None
     return _next_level(plan, work, short, deadline)
 
 
-def _replicas_needed(plan: Plan, work: Work) -> int:
+def _replicas_needed(done: int, short: Shortfall) -> int:
     """Return how many replicas would bring the spread down to what the bias and the time error leave."""
-    done = len(work.replicas.whole)
-    if done < REPLICAS:
-        return REPLICAS
-    short = judge(work.replicas, plan.rtol)
     room = max(1.0 - short.bias**2 - short.time**2, 0.1)
     return int(np.ceil(1.1 * done * short.statistical**2 / room))
 
@@ -137,7 +137,8 @@ def _next_level(plan: Plan, work: Work, short: Shortfall, deadline: Deadline) ->
     if counts is None:
         reason = "at the last level of paths" if work.level >= LAST_LEVEL else "for want of memory (memory_limit=)"
         return work, Outcome(Code.TOLERANCE, f"{short_of}, {reason}")
-    if not deadline.allows(REPLICAS * 4.0 * work.seconds):
+    seconds = LEVEL_COST * work.seconds
+    if not deadline.allows(FIRST_LOOK * seconds):
         return work, Outcome(Code.TIMEOUT, f"{short_of}; more paths would exceed the {deadline.limit:g} s allowed")
     rotation = modes_of(work.grid, work.solutions[-1])
     return replace(
@@ -149,10 +150,13 @@ def _next_level(plan: Plan, work: Work, short: Shortfall, deadline: Deadline) ->
         replicas=Replicas(coarser=work.replicas),
         solutions=[],
         sample=None,
+        seconds=seconds,
+        previous=work,
     ), None
 
 
 def _finish(plan: Plan, work: Work, outcome: Outcome, deadline: Deadline) -> Solved:
+    work = work.best(plan.rtol)
     stats = {
         "seconds": deadline.spent,
         "rtol": plan.rtol,

@@ -64,8 +64,8 @@ def estimate_errors(replicas: Replicas, name: str) -> Errors:
 def estimate_bias(replicas: Replicas, name: str) -> np.ndarray:
     """Return the bias that all replicas share: what fewer paths change.
 
-    A bias falls like 1/paths or slower: halving the paths at least adds it once more, a quarter of them (the level
-    below) adds it up to three times; half of that change is taken.
+    A bias is of the order of a variance, so it falls like 1/paths or faster: halving the paths adds it at least once
+    more, a quarter of them (the level below) at least three times.
     """
     if replicas.half:
         pairs = zip(replicas.half, replicas.whole, strict=False)
@@ -73,7 +73,7 @@ def estimate_bias(replicas: Replicas, name: str) -> np.ndarray:
     values = replicas.stack(name)
     if replicas.coarser is None:
         return np.zeros(values.shape[1])
-    return 0.5 * np.abs(replicas.coarser.stack(name).mean(axis=0) - values.mean(axis=0))
+    return np.abs(replicas.coarser.stack(name).mean(axis=0) - values.mean(axis=0)) / 3.0
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ class Shortfall:
 
 def judge(replicas: Replicas, rtol: float) -> Shortfall:
     """Compare the errors of the judged curves with the requested relative accuracy."""
+    if not replicas.whole:
+        return Shortfall(np.inf, np.inf, np.inf, np.inf)
     worst = np.zeros(4)
     for name in JUDGED:
         errors = estimate_errors(replicas, name)

@@ -23,7 +23,7 @@ from .site import Site, make_site
 from .state import Setting, memory_bytes
 
 FIRST_PATHS, LEVEL_FACTOR = 512, 4
-FEW_PARTS = (4, 2, 4, 8)
+FEW_PARTS = (2, 2, 4, 8)
 """One path in so many serves the responses, level by level: these cost more and need fewer."""
 ITERATION_PART = 3e-3
 """Part of the requested accuracy to which a block's two sides must agree."""

@@ -40,11 +40,11 @@ def run_replicas(
     while len(work.replicas.whole) < target:
         first = len(work.replicas.whole)
         batch = range(first, min(first + max(workers, 2), target))
-        if not deadline.allows(work.seconds if first >= 3 else 0.0):
-            return work, late(plan, work, deadline)
         # The level below serves as the solves with fewer paths, if there is one.
         halves = [(r, True) for r in batch if r < REPLICAS and work.replicas.coarser is None]
         jobs = [(r, False) for r in batch] + halves
+        if not deadline.allows(len(jobs) * work.seconds):
+            return work, late(plan, work, deadline)
         began = time.perf_counter()
         with ThreadPoolExecutor(workers) as pool:
             done = list(pool.map(partial(_replica, plan, work), *zip(*jobs, strict=True)))
@@ -91,4 +91,4 @@ def _add(plan: Plan, work: Work, jobs: list[tuple[int, bool]], done: list[Done],
     )
     solutions = [*work.solutions, *(done[i].solution for i in whole)]
     sample = work.sample if work.sample is not None else done[whole[0]].sample
-    return replace(work, replicas=replicas, solutions=solutions, sample=sample, seconds=seconds / len(whole))
+    return replace(work, replicas=replicas, solutions=solutions, sample=sample, seconds=seconds / len(jobs))

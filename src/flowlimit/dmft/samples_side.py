@@ -63,7 +63,7 @@ def root_rows(
 ) -> Root:
     """Orthogonalise the block's rows of F against all before and among themselves, twice as rounding asks for.
 
-    Once ``settled``, the nodes in ``fresh`` keep their innovations and no others, unless one is far above the floor. One
+    Once ``settled``, the nodes in ``fresh`` keep their innovations, others only if they are far above the floor: one
     at the floor would otherwise come and go from iteration to iteration, and from replica to replica.
     """
     first = onto_history(F, Q, node)

@@ -2,11 +2,14 @@
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from ..types import Scalar
 
+Values = Float[Array, "..."]
 
-def scaled_sinh(log_scale: Scalar, x: Scalar) -> Scalar:
+
+def scaled_sinh(log_scale: Values, x: Values) -> Values:
     """``exp(log_scale) sinh(x)``, finite whenever the product is.
 
     Examples
@@ -21,7 +24,7 @@ def scaled_sinh(log_scale: Scalar, x: Scalar) -> Scalar:
     return jnp.where(small, near, far)
 
 
-def scaled_cosh(log_scale: Scalar, x: Scalar) -> Scalar:
+def scaled_cosh(log_scale: Values, x: Values) -> Values:
     """``exp(log_scale) cosh(x)``, finite whenever the product is."""
     return 0.5 * (jnp.exp(log_scale + x) + jnp.exp(log_scale - x))
 

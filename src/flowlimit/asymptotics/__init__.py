@@ -1,0 +1,1 @@
+"""The long time: fixed points and rates, in closed form or by a few integrals."""

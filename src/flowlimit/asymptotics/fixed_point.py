@@ -1,0 +1,226 @@
+"""The fixed point of a network's gradient flow: its errors and the law of w(infinity), in the paper's three cases."""
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..problem.models import DiagonalLinear, Model
+from ..problem.tasks import Regression
+from ..results import FlowlimitError
+from ..types import Scalar, is_traced
+from .channel import Channel, make_channel
+from .equations import solve_channel
+from .interpolator import interpolator_bracket, interpolator_errors
+from .lasso import lasso_bracket, lasso_errors
+
+Case = Literal["lasso", "ridgeless", "interpolating", "threshold"]
+LARGEST_RESIDUAL = 1e-9
+
+
+class FixedPoint(eqx.Module):
+    """Where training by gradient flow ends.
+
+    Attributes
+    ----------
+    case
+        "lasso" (weight decay), "ridgeless" (none, aspect ratio > 1), "interpolating" (none, < 1), or "threshold" (none,
+        exactly 1, where noise makes the test error infinite).
+    train_error, test_error
+        Errors at t = infinity, the paper's C_f and C_w + sigma^2.
+    noise_std
+        Standard deviation tau of the channel w* -> x = w* + noise of which w(infinity) is a function; tau^2 is
+        test_error over aspect_ratio.
+    strength
+        How much w(infinity) is shrunk: the threshold (1 + chi_w) weight_decay in the first case, R_w in the third.
+    residual
+        What is left of the fixed-point equations, relative.
+    """
+
+    model: DiagonalLinear
+    task: Regression
+    case: Case = eqx.field(static=True)
+    train_error: Scalar
+    test_error: Scalar
+    noise_std: Scalar
+    strength: Scalar
+    residual: Scalar
+
+    def __str__(self) -> str:
+        if is_traced(self.test_error) or jnp.ndim(self.test_error):
+            return repr(self)
+        note = "; at aspect ratio 1 noise has no bound" if self.case == "threshold" else ""
+        return f"{self.case} fixed point: train error {self.train_error:.6g}, test error {self.test_error:.6g}{note}"
+
+    @property
+    def chi_w(self) -> Scalar:
+        """Integrated response of w; infinite where training interpolates."""
+        if self.case == "lasso":
+            return self.strength / self.model.weight_decay - 1.0
+        if self.case == "ridgeless":
+            return 1.0 / (self.task.aspect_ratio - 1.0)
+        return jnp.full_like(self.test_error, jnp.inf)
+
+    @property
+    def R_w(self) -> Scalar:  # noqa: N802
+        """Response R_w(infinity): 0 unless training interpolates."""
+        return self.strength if self.case == "interpolating" else jnp.zeros_like(self.strength)
+
+    @property
+    def scale(self) -> Scalar:
+        """The square of the init scale, on which w is measured."""
+        return init_scale(self.model) ** 2
+
+    @property
+    def channel(self) -> Channel:
+        """The law of x = w* + noise, stratum by stratum."""
+        return make_channel(self.task.target, self.noise_std)
+
+    @property
+    def atom(self) -> Scalar:
+        """Probability that w(infinity) is exactly 0."""
+        return 1.0 - self.channel.probability @ self._beyond(0.0)
+
+    def density(self, w: Float[Array, "*points"]) -> Float[Array, "*points"]:
+        """Return the density of w(infinity), besides the atom at 0.
+
+        Examples
+        --------
+        >>> import flowlimit as fl
+        >>> task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+        >>> point = fl.fixed_point(fl.DiagonalLinear(0.3), task)
+        >>> w = jnp.linspace(-3.0, 3.0, 6001)
+        >>> round(float(jnp.sum(point.density(w)) * 0.001), 6)
+        1.0
+        """
+        w = jnp.asarray(w)
+        root = jnp.sqrt(w**2 + self.scale**2)
+        slope = 1.0 + self.strength / root if self.case == "interpolating" else jnp.ones_like(w)
+        return self.channel.pdf(self._observed(w)) * slope
+
+    def true_positive_rate(self, level: Scalar | float = 0.0) -> Scalar:
+        """Return the probability that abs(w(infinity)) is above a level, given w* != 0."""
+        return self._rate(level, zero=False)
+
+    def false_positive_rate(self, level: Scalar | float = 0.0) -> Scalar:
+        """Return the probability that abs(w(infinity)) is above a level, given w* = 0."""
+        return self._rate(level, zero=True)
+
+    def _rate(self, level: Scalar | float, *, zero: bool) -> Scalar:
+        probability, mean, std = self.task.target.strata()
+        chosen = jnp.where(((mean == 0.0) & (std == 0.0)) == zero, probability, 0.0)
+        return chosen @ self._beyond(level) / jnp.sum(chosen)
+
+    def _beyond(self, level: Scalar | float) -> Float[Array, "strata"]:
+        x = self._observed(jnp.asarray(level, dtype=jnp.float64))
+        x = jnp.maximum(x, self.strength) if self.case == "lasso" else x
+        return self.channel.above(x) + self.channel.below(-x)
+
+    def _observed(self, w: Float[Array, "*points"]) -> Float[Array, "*points"]:
+        """Return the x that leads to w."""
+        if self.case == "lasso":
+            return w + jnp.sign(w) * self.strength
+        if self.case == "interpolating":
+            return w + self.strength * jnp.arcsinh(w / self.scale)
+        return w
+
+
+def fixed_point(model: Model, task: Regression, *, case: Case | None = None) -> FixedPoint:
+    """Return the fixed point of gradient flow, eq. (fix_case1), (fix_case2) or (fix_case3).
+
+    Parameters
+    ----------
+    model
+        A `DiagonalLinear` network of depth 2.
+    task
+        Its regression task.
+    case
+        Needed only where weight decay or aspect ratio are traced (under jit, grad or vmap), since it decides which
+        equations are solved.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import flowlimit as fl
+    >>> task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    >>> round(float(fl.fixed_point(fl.DiagonalLinear(0.3), task).test_error), 6)
+    0.054195
+    >>> def error(scale):
+    ...     return fl.fixed_point(fl.DiagonalLinear(scale), task, case="interpolating").test_error
+    >>> round(float(jax.grad(error)(jnp.array(0.3))), 6)
+    0.044824
+    """
+    model, task = _checked(model, task)
+    point = _solve(model, task, _case(model, task) if case is None else _checked_case(model, task, case))
+    if not is_traced(point.residual) and point.residual.ndim == 0 and not point.residual <= LARGEST_RESIDUAL:
+        raise FlowlimitError(
+            f"the fixed point's equations were solved to {float(point.residual):.1g} only, needs {LARGEST_RESIDUAL:g}; "
+            f"given {model}, {task}"
+        )
+    return point
+
+
+def _checked(model: Model, task: Regression) -> tuple[DiagonalLinear, Regression]:
+    if not isinstance(model, DiagonalLinear) or model.depth != 2 or model.truncation is not None:
+        raise TypeError(f"model: given {model}, needs fl.DiagonalLinear of depth 2 without truncation")
+    init_scale(model)
+    if not isinstance(task, Regression):
+        raise TypeError(f"task: given {type(task).__name__}, needs fl.Regression")
+    return model, task
+
+
+def init_scale(model: DiagonalLinear) -> Scalar:
+    """Return a network's init scale, if it is one number."""
+    if not isinstance(model.init_scale, jax.Array) or model.init_scale.ndim:
+        raise TypeError("model: given an init_scale for every coordinate, needs one number")
+    return model.init_scale
+
+
+def _case(model: DiagonalLinear, task: Regression) -> Case:
+    if is_traced(model.weight_decay) or is_traced(task.aspect_ratio):
+        raise ValueError(
+            "case: given none, but weight_decay or aspect_ratio is traced; "
+            "needs case='lasso', 'ridgeless' or 'interpolating'"
+        )
+    if model.weight_decay > 0.0:
+        return "lasso"
+    if task.aspect_ratio == 1.0:
+        return "threshold"
+    return "ridgeless" if task.aspect_ratio > 1.0 else "interpolating"
+
+
+def _checked_case(model: DiagonalLinear, task: Regression, case: Case) -> Case:
+    known = ("lasso", "ridgeless", "interpolating")
+    if case not in known:
+        raise ValueError(f"case: given {case!r}, needs one of {', '.join(known)}")
+    if not (is_traced(model.weight_decay) or is_traced(task.aspect_ratio)) and _case(model, task) != case:
+        raise ValueError(f"case: given {case!r}, but this problem is {_case(model, task)!r}")
+    return case
+
+
+@eqx.filter_jit
+def _solve(model: DiagonalLinear, task: Regression, case: Case) -> FixedPoint:
+    delta, noise_var, zero = task.aspect_ratio, task.noise_var, jnp.zeros(())
+    if case == "threshold":
+        test = jnp.where(noise_var > 0.0, jnp.inf, 0.0)
+        return FixedPoint(model, task, case, zero, test, jnp.sqrt(test), zero, zero)
+    if case == "ridgeless":
+        test = noise_var * delta / (delta - 1.0)
+        return FixedPoint(model, task, case, noise_var * (delta - 1.0) / delta, test, _root(test / delta), zero, zero)
+    if case == "lasso":
+        found = solve_channel(lasso_errors, lasso_bracket, task, model.weight_decay)
+    else:
+        log_scale = 2.0 * jnp.log(init_scale(model))
+        found = solve_channel(interpolator_errors, interpolator_bracket, task, log_scale)
+    (log_noise, log_strength), residual = found
+    noise, strength = jnp.exp(log_noise), jnp.exp(log_strength)
+    test = delta * noise**2
+    train = test * (model.weight_decay / strength) ** 2 if case == "lasso" else zero
+    return FixedPoint(model, task, case, train, test, noise, strength, residual)
+
+
+def _root(x: Scalar) -> Scalar:
+    """Return a square root with a finite derivative at 0."""
+    return jnp.where(x > 0.0, jnp.sqrt(jnp.where(x > 0.0, x, 1.0)), 0.0)

@@ -1,0 +1,122 @@
+"""How fast gradient flow ends: the rightmost singularity of the linearised dynamics, eq. (convergence_rate_eqn).
+
+With y = sqrt(w(infinity)^2 + alpha^4), u solves E[(y/(u + y))^2] = delta and gamma = u^2 E[y/(u + y)^2]/delta: positive
+for aspect ratio < 1, and between -min y and 0 for > 1. The singularity is a square-root branch point, so a power
+t^(-3/2) stands before the exponential.
+"""
+
+from typing import Any, Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+import optimistix as optx
+
+from ..problem.models import Model
+from ..problem.tasks import Regression
+from ..types import Scalar
+from .fixed_point import Case, FixedPoint, fixed_point
+from .nodes import LawNodes, law_nodes
+
+TOLERANCE = 1e-14
+CLOSEST = 1e-15
+"""Least distance of u from -min y, relative."""
+
+
+class Rate(eqx.Module):
+    """The rate of convergence.
+
+    Attributes
+    ----------
+    kind
+        "exponential" without weight decay; "subexponential" with it: then paths near the threshold converge arbitrarily
+        slowly, gamma is 0 and errors fall like t^power.
+    gamma
+        The paper's gamma: responses fall like e^(-gamma t).
+    train_rate, test_rate
+        Errors less their limits fall like t^power e^(-rate t): 2 gamma for the training error. The test error has a
+        cross term with its limit that falls with gamma alone, unless there is no noise and aspect ratio > 1.
+    power
+        Power of t before the exponential, -3/2; with weight decay -2.
+    u
+        The root behind gamma.
+    """
+
+    kind: Literal["exponential", "subexponential"] = eqx.field(static=True)
+    gamma: Scalar
+    train_rate: Scalar
+    test_rate: Scalar
+    power: float = eqx.field(static=True)
+    u: Scalar
+    point: FixedPoint
+
+
+def convergence_rate(model: Model, task: Regression, *, case: Case | None = None) -> Rate:
+    """Return the rate at which gradient flow reaches its fixed point, eq. (convergence_rate_eqn).
+
+    ``case`` is needed only under jit, grad or vmap, see `fixed_point`. Derivatives are total: the law of w(infinity)
+    changes with the init scale. (The paper's d gamma/d alpha holds it fixed, which is its part for aspect ratio < 1.)
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> task = fl.Regression(aspect_ratio=2.0, noise_var=0.01, target=fl.Bernoulli(0.1))
+    >>> round(float(fl.convergence_rate(fl.DiagonalLinear(1.0), task).gamma), 6)
+    0.088501
+    """
+    point = fixed_point(model, task, case=case)
+    if point.case == "threshold":
+        raise ValueError("aspect_ratio: given 1, needs another: at 1 there is no gap, and no exponential rate")
+    return _rate(point)
+
+
+@eqx.filter_jit
+def _rate(point: FixedPoint) -> Rate:
+    zero = jnp.zeros(())
+    if point.case == "lasso":
+        return Rate("subexponential", zero, zero, zero, -2.0, zero, point)
+    nodes = law_nodes(point.channel, jnp.log(point.scale), point.R_w)
+    u, gamma = (_overparametrised if point.case == "interpolating" else _underparametrised)(point, nodes)
+    alone = (point.task.noise_var == 0.0) & (point.case == "ridgeless")
+    return Rate("exponential", gamma, 2.0 * gamma, jnp.where(alone, 2.0, 1.0) * gamma, -1.5, u, point)
+
+
+def _overparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scalar]:
+    """Solve for log u; y >= alpha^2 bounds u from below, concavity of y/(u + y) from above."""
+
+    def excess(log_u: Scalar, given: Any) -> Scalar:
+        nodes, delta = given
+        return jnp.log(nodes.mean((nodes.root / (jnp.exp(log_u) + nodes.root)) ** 2)) - jnp.log(delta)
+
+    delta, scale = point.task.aspect_ratio, jnp.log(point.scale)
+    lower = scale + jnp.log(jnp.expm1(-0.5 * jnp.log(delta)))
+    upper = jnp.log(nodes.mean(nodes.root)) + jnp.log1p(-delta) - jnp.log(delta)
+    u = jnp.exp(_bisect(excess, lower - 1e-3, upper + 1e-3, (nodes, delta)))
+    return u, u**2 * nodes.mean(nodes.root / (u + nodes.root) ** 2) / delta
+
+
+def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scalar]:
+    """Solve for log(1 + u/min y); y + u is taken without cancellation near w = 0."""
+    delta, scale = point.task.aspect_ratio, point.scale
+    probability, mean, std = point.task.target.strata()
+    spread = (std > 0.0) | (point.task.noise_var > 0.0)
+    nearest = jnp.min(jnp.where(probability > 0.0, jnp.where(spread, 0.0, jnp.abs(mean)), jnp.inf))
+    least = jnp.sqrt(nearest**2 + scale**2)
+
+    def above(log_gap: Scalar, nodes: LawNodes, least: Scalar, scale: Scalar) -> Any:
+        own = nodes.w**2 / (nodes.root + scale) - (least - scale)  # y - min y
+        return jnp.maximum(own, 0.0) + least * jnp.exp(log_gap)
+
+    def excess(log_gap: Scalar, given: Any) -> Scalar:
+        nodes, delta, *rest = given
+        return jnp.log(nodes.mean((nodes.root / above(log_gap, nodes, *rest)) ** 2)) - jnp.log(delta)
+
+    log_gap = _bisect(excess, jnp.log(CLOSEST), jnp.zeros(()), (nodes, delta, least, scale))
+    u = least * jnp.expm1(log_gap)
+    return u, u**2 * nodes.mean(nodes.root / above(log_gap, nodes, least, scale) ** 2) / delta
+
+
+def _bisect(function: Any, lower: Scalar, upper: Scalar, given: Any) -> Scalar:
+    solver = optx.Bisection(rtol=TOLERANCE, atol=TOLERANCE)
+    options = {"lower": lower, "upper": upper}
+    start = (lower + upper) / 2.0
+    return optx.root_find(function, solver, start, given, options=options, max_steps=128, throw=False).value

@@ -1,0 +1,58 @@
+"""`flowlimit fixed-point` and `flowlimit rate`: where gradient flow ends, and how fast it gets there."""
+
+from typing import Annotated
+
+import typer
+
+Option = typer.Option
+InitScale = Annotated[float, Option(help="Init scale alpha.")]
+WeightDecay = Annotated[float, Option(help="Weight decay lambda.")]
+AspectRatio = Annotated[float, Option(help="Samples over dim.")]
+NoiseVar = Annotated[float, Option(help="Variance of the label noise.")]
+Sparsity = Annotated[float, Option(help="Probability that a target coordinate is 1, else 0.")]
+
+
+def fixed_point(
+    init_scale: InitScale = 0.3,
+    weight_decay: WeightDecay = 0.0,
+    aspect_ratio: AspectRatio = 0.5,
+    noise_var: NoiseVar = 0.01,
+    sparsity: Sparsity = 0.1,
+) -> None:
+    """Print the errors at which gradient flow ends, and how much of the target's support it finds."""
+    import flowlimit as fl
+
+    point = fl.fixed_point(*_problem(init_scale, weight_decay, aspect_ratio, noise_var, sparsity))
+    typer.echo(f"{point}")
+    if point.case == "threshold":
+        return
+    typer.echo(f"P(w = 0) {float(point.atom):.4f}")
+    for level in (0.0, 0.1):
+        found, wrong = float(point.true_positive_rate(level)), float(point.false_positive_rate(level))
+        typer.echo(f"|w| > {level:g}: true positives {found:.4f}, false positives {wrong:.4f}")
+
+
+def rate(
+    init_scale: InitScale = 0.3,
+    weight_decay: WeightDecay = 0.0,
+    aspect_ratio: AspectRatio = 0.5,
+    noise_var: NoiseVar = 0.01,
+    sparsity: Sparsity = 0.1,
+) -> None:
+    """Print the rate at which gradient flow reaches its end."""
+    import flowlimit as fl
+
+    found = fl.convergence_rate(*_problem(init_scale, weight_decay, aspect_ratio, noise_var, sparsity))
+    if found.kind == "subexponential":
+        typer.echo(f"subexponential: errors less their limits fall like t^{found.power:g}")
+        return
+    typer.echo(f"gamma {float(found.gamma):.8g}")
+    for name, value in (("train", found.train_rate), ("test", found.test_rate)):
+        typer.echo(f"{name} error less its limit falls like t^{found.power:g} exp(-{float(value):.6g} t)")
+
+
+def _problem(init_scale: float, weight_decay: float, aspect_ratio: float, noise_var: float, sparsity: float):
+    import flowlimit as fl
+
+    model = fl.DiagonalLinear(init_scale=init_scale, weight_decay=weight_decay)
+    return model, fl.Regression(aspect_ratio=aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(sparsity))

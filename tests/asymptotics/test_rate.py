@@ -1,0 +1,105 @@
+"""Rates against reference values, the lazy limit, finite differences and the Laplace transform they come from."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import flowlimit as fl
+
+
+def rate(init_scale, aspect_ratio=0.5, noise_var=0.01, case=None):
+    task = fl.Regression(aspect_ratio, noise_var, fl.Bernoulli(0.1))
+    return fl.convergence_rate(fl.DiagonalLinear(init_scale), task, case=case)
+
+
+@pytest.mark.parametrize(
+    ("aspect_ratio", "init_scale", "gamma"),
+    [
+        (0.5, 0.1, 0.0085015),
+        (0.5, 0.3, 0.025845),
+        (0.5, 1.0, 0.17617),
+        (2.0, 0.1, 0.002595),
+        (2.0, 0.3, 0.010518),
+        (2.0, 1.0, 0.088501),
+        (2.0, 10.0, 8.5787),
+    ],
+)
+def test_reference_values(aspect_ratio, init_scale, gamma):
+    assert float(rate(init_scale, aspect_ratio).gamma) == pytest.approx(gamma, rel=1e-4)
+
+
+@pytest.mark.parametrize("aspect_ratio", [0.3, 0.9, 1.1, 4.0])
+def test_lazy_limit(aspect_ratio):
+    """Edge of the Marchenko-Pastur law times alpha^2."""
+    gamma = float(rate(1e3, aspect_ratio).gamma)
+    assert gamma == pytest.approx(1e6 * (1.0 - aspect_ratio**-0.5) ** 2, rel=1e-5)
+
+
+@pytest.mark.parametrize(("aspect_ratio", "case"), [(0.5, "interpolating"), (2.0, "ridgeless")])
+def test_derivative(aspect_ratio, case):
+    """The total derivative by the init scale, against central differences and, for aspect ratio > 1, the paper's."""
+    gamma = lambda alpha: rate(alpha, aspect_ratio, case=case).gamma
+    alpha, step = jnp.array(0.1), 1e-6
+    slope = float(jax.grad(gamma)(alpha))
+    assert slope == pytest.approx(float(gamma(alpha + step) - gamma(alpha - step)) / (2 * step), rel=1e-6)
+    if case == "interpolating":
+        assert slope == pytest.approx(0.0710, abs=5e-5)  # of which the printed formula gives .0409
+
+
+def test_a_thousand_are_positive():
+    """gamma > 0, and the derivative by the init scale is positive for aspect ratio > 1 (the paper's proof)."""
+    rng = np.random.default_rng(1)
+    scale, noise, sparsity = (
+        10.0 ** rng.uniform(-3, 2, 1000),
+        10.0 ** rng.uniform(-4, 0, 1000),
+        rng.uniform(0.02, 0.9, 1000),
+    )
+    for case, ratio in (("interpolating", rng.uniform(0.05, 0.98, 1000)), ("ridgeless", rng.uniform(1.02, 5.0, 1000))):
+        gamma = lambda a, d, n, p, case=case: (
+            fl.convergence_rate(fl.DiagonalLinear(a), fl.Regression(d, n, fl.Bernoulli(p)), case=case).gamma
+        )
+        given = tuple(map(jnp.asarray, (scale, ratio, noise, sparsity)))
+        assert float(jax.vmap(gamma)(*given).min()) > 0.0
+        if case == "ridgeless":
+            assert float(jax.vmap(jax.grad(gamma))(*(x[:100] for x in given)).min()) > 0.0
+
+
+@pytest.mark.parametrize("aspect_ratio", [0.5, 2.0])
+def test_singularity_of_the_response(aspect_ratio):
+    """The Laplace transform p R_w(p), eq. (barRw), solved by iteration on the real axis, ends at p = -gamma.
+
+    h(R, p) = 0 has a root just right of -gamma and none just left of it, with averages from 200 000 draws of
+    w(infinity): sampling moves the edge by less than 1%.
+    """
+    found = rate(0.5, aspect_ratio)
+    point, rng = found.point, np.random.default_rng(2)
+    w_star = (rng.random(200_000) < 0.1) * 1.0
+    x = w_star + float(point.noise_std) * rng.normal(size=len(w_star))
+    w = x
+    if aspect_ratio < 1.0:
+        R = float(point.R_w)
+        for _ in range(200):  # damped iteration for w + R asinh(w/a) = x
+            slope = 1.0 + R / np.sqrt(w**2 + 0.25**2)
+            w = w - (w + R * np.arcsinh(w / 0.25) - x) / slope
+    y = np.sqrt(w**2 + 0.25**2)
+    gamma = float(found.gamma)
+
+    def smallest(p):
+        """Return the least of h, convex in u = p + R: a root exists if it is <= 0."""
+        u = float(found.u) * np.linspace(0.8, 1.2, 81)
+        h = [u_ - p - u_ / aspect_ratio * np.mean(y / (u_ + y)) for u_ in u]
+        return min(h)
+
+    signs = [np.sign(smallest(-gamma * factor)) for factor in (0.98, 1.02)]
+    assert signs == [-1.0, 1.0]
+
+
+def test_kinds_and_refusals():
+    slow = fl.convergence_rate(fl.DiagonalLinear(0.3, 0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    assert (slow.kind, float(slow.gamma), slow.power) == ("subexponential", 0.0, -2.0)
+    noisy, quiet = rate(1.0, 2.0), rate(1.0, 2.0, 0.0)
+    assert float(noisy.test_rate) == float(noisy.gamma) == float(noisy.train_rate) / 2.0
+    assert float(quiet.test_rate) == float(quiet.train_rate)
+    with pytest.raises(ValueError, match="aspect_ratio: given 1"):
+        rate(0.3, 1.0)
