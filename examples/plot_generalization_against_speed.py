@@ -31,6 +31,6 @@ left.legend(title="sparsity", frameon=False)
 
 # %%
 # To the right of each curve training is fast and ends like least squares of least norm; to the left it is slow and ends
-# like the interpolator of least :math:`\ell_1` norm. That is better where the target is sparse enough, and worse where it
-# is not (sparsity 0.3); with noise, a moderate start may be best (sparsity 0.02).
+# like the interpolator of least :math:`\ell_1` norm. That is better where the target is sparse enough and worse where
+# it is not (sparsity 0.3); with noise, a moderate start may be best (sparsity 0.02).
 plt.show()
