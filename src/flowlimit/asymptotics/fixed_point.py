@@ -48,9 +48,9 @@ class FixedPoint(eqx.Module):
     strength: Scalar
     residual: Scalar
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if is_traced(self.test_error) or jnp.ndim(self.test_error):
-            return repr(self)
+            return eqx.tree_pformat(self)
         note = "; at aspect ratio 1 noise has no bound" if self.case == "threshold" else ""
         return f"{self.case} fixed point: train error {self.train_error:.6g}, test error {self.test_error:.6g}{note}"
 

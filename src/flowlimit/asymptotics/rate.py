@@ -13,7 +13,7 @@ import optimistix as optx
 
 from ..problem.models import Model
 from ..problem.tasks import Regression
-from ..types import Scalar
+from ..types import Scalar, is_traced
 from .fixed_point import Case, FixedPoint, fixed_point
 from .nodes import LawNodes, law_nodes
 
@@ -48,6 +48,14 @@ class Rate(eqx.Module):
     power: float = eqx.field(static=True)
     u: Scalar
     point: FixedPoint
+
+    def __repr__(self) -> str:
+        if is_traced(self.gamma) or jnp.ndim(self.gamma):
+            return eqx.tree_pformat(self)
+        if self.kind == "subexponential":
+            return f"subexponential: errors less their limits fall like t^{self.power:g}"
+        train, test = (f"t^{self.power:g} exp(-{float(rate):.6g} t)" for rate in (self.train_rate, self.test_rate))
+        return f"gamma {float(self.gamma):.8g}: errors less their limits fall like {train} (train) and {test} (test)"
 
 
 def convergence_rate(model: Model, task: Regression, *, case: Case | None = None) -> Rate:

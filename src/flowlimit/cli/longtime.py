@@ -42,13 +42,7 @@ def rate(
     """Print the rate at which gradient flow reaches its end."""
     import flowlimit as fl
 
-    found = fl.convergence_rate(*_problem(init_scale, weight_decay, aspect_ratio, noise_var, sparsity))
-    if found.kind == "subexponential":
-        typer.echo(f"subexponential: errors less their limits fall like t^{found.power:g}")
-        return
-    typer.echo(f"gamma {float(found.gamma):.8g}")
-    for name, value in (("train", found.train_rate), ("test", found.test_rate)):
-        typer.echo(f"{name} error less its limit falls like t^{found.power:g} exp(-{float(value):.6g} t)")
+    typer.echo(f"{fl.convergence_rate(*_problem(init_scale, weight_decay, aspect_ratio, noise_var, sparsity))}")
 
 
 def _problem(init_scale: float, weight_decay: float, aspect_ratio: float, noise_var: float, sparsity: float):
