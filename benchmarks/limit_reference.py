@@ -21,10 +21,10 @@ def reference(rtol: float, limit: float | None) -> None:
     print(result)
 
 
-def late(rtol: float, limit: float | None) -> None:
+def late(rtol: float, limit: float | None, scales: list[float]) -> None:
     print("| init scale | test error at t = 1000 | fixed point | difference | seconds | result |")
     print("|---|---|---|---|---|---|")
-    for scale in (0.1, 0.3, 1.0, 10.0):
+    for scale in scales:
         model = fl.DiagonalLinear(scale)
         fixed = float(fl.fixed_point(model, TASK).test_error)
         result = fl.solve_dmft(model, TASK, fl.GradientFlow(1000.0), rtol=rtol, time_limit=limit, throw=False)
@@ -38,9 +38,13 @@ def main() -> None:
     parser.add_argument("what", choices=["reference", "late"])
     parser.add_argument("--rtol", type=float, default=1e-2)
     parser.add_argument("--time-limit", type=float)
+    parser.add_argument("--init-scale", type=float, nargs="+", default=[0.1, 0.3, 1.0, 10.0])
     options = parser.parse_args()
     np.set_printoptions(precision=6)
-    {"reference": reference, "late": late}[options.what](options.rtol, options.time_limit)
+    if options.what == "reference":
+        reference(options.rtol, options.time_limit)
+    else:
+        late(options.rtol, options.time_limit, options.init_scale)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.asymptotics.nodes import law_nodes
 
 
 def rate(init_scale, aspect_ratio=0.5, noise_var=0.01, case=None):
@@ -43,8 +44,14 @@ def test_derivative(aspect_ratio, case):
     alpha, step = jnp.array(0.1), 1e-6
     slope = float(jax.grad(gamma)(alpha))
     assert slope == pytest.approx(float(gamma(alpha + step) - gamma(alpha - step)) / (2 * step), rel=1e-6)
+    found = rate(0.1, aspect_ratio)
+    nodes = law_nodes(found.point.channel, jnp.log(found.point.scale), found.point.R_w)
+    printed = 2.0 * 0.1**3 * found.u**2 * nodes.mean(1.0 / (nodes.root * (found.u + nodes.root) ** 2)) / aspect_ratio
     if case == "interpolating":
-        assert slope == pytest.approx(0.0710, abs=5e-5)  # of which the printed formula gives .0409
+        assert slope == pytest.approx(0.0710, abs=5e-5)
+        assert float(printed) == pytest.approx(0.0409, abs=5e-5)  # the law of w(infinity) held fixed
+    else:
+        assert slope == pytest.approx(float(printed), rel=1e-8)
 
 
 def test_a_thousand_are_positive():

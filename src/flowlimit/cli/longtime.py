@@ -1,15 +1,8 @@
 """`flowlimit fixed-point` and `flowlimit rate`: where gradient flow ends, and how fast it gets there."""
 
-from typing import Annotated
-
 import typer
 
-Option = typer.Option
-InitScale = Annotated[float, Option(help="Init scale alpha.")]
-WeightDecay = Annotated[float, Option(help="Weight decay lambda.")]
-AspectRatio = Annotated[float, Option(help="Samples over dim.")]
-NoiseVar = Annotated[float, Option(help="Variance of the label noise.")]
-Sparsity = Annotated[float, Option(help="Probability that a target coordinate is 1, else 0.")]
+from .problem import AspectRatio, InitScale, NoiseVar, Sparsity, WeightDecay, make_task
 
 
 def fixed_point(
@@ -49,4 +42,4 @@ def _problem(init_scale: float, weight_decay: float, aspect_ratio: float, noise_
     import flowlimit as fl
 
     model = fl.DiagonalLinear(init_scale=init_scale, weight_decay=weight_decay)
-    return model, fl.Regression(aspect_ratio=aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(sparsity))
+    return model, make_task(aspect_ratio, noise_var, sparsity)

@@ -5,27 +5,38 @@ from typing import Annotated
 
 import typer
 
-from .problem import check_new, make_training
-
-Option = typer.Option
+from .problem import (
+    AspectRatio,
+    Depth,
+    Horizon,
+    Key,
+    NoiseVar,
+    NumSteps,
+    Option,
+    Picture,
+    Sparsity,
+    StepSize,
+    WeightDecay,
+    check_new,
+    make_task,
+    make_training,
+)
 
 
 def simulate(
     init_scale: Annotated[list[float], Option(help="Init scale alpha; give it again for more models.")] = [0.3],  # noqa: B006
-    weight_decay: Annotated[float, Option(help="Weight decay lambda.")] = 0.0,
-    depth: Annotated[int, Option(help="Depth of the diagonal network.")] = 2,
-    aspect_ratio: Annotated[float, Option(help="Samples over dim.")] = 0.5,
-    noise_var: Annotated[float, Option(help="Variance of the label noise.")] = 0.01,
-    sparsity: Annotated[float, Option(help="Probability that a target coordinate is 1, else 0.")] = 0.1,
-    horizon: Annotated[
-        float | None, Option(help="Train by gradient flow up to this time (20 if no step size).")
-    ] = None,
-    step_size: Annotated[float | None, Option(help="Train by gradient descent with this step size.")] = None,
-    num_steps: Annotated[int | None, Option(help="Number of steps of gradient descent.")] = None,
+    weight_decay: WeightDecay = 0.0,
+    depth: Depth = 2,
+    aspect_ratio: AspectRatio = 0.5,
+    noise_var: NoiseVar = 0.01,
+    sparsity: Sparsity = 0.1,
+    horizon: Horizon = None,
+    step_size: StepSize = None,
+    num_steps: NumSteps = None,
     dim: Annotated[int, Option(help="Number of coordinates.")] = 1000,
     trials: Annotated[int, Option(help="Independent repetitions.")] = 10,
-    key: Annotated[int, Option(help="Random key.")] = 0,
-    plot: Annotated[Path | None, Option(help="Write a picture (.png or .pdf).")] = None,
+    key: Key = 0,
+    plot: Picture = None,
     out: Annotated[
         Path | None, Option(help="Write a zarr store; with several models, one a model in this folder.")
     ] = None,
@@ -34,7 +45,7 @@ def simulate(
     import flowlimit as fl
 
     models = [fl.DiagonalLinear(init_scale=scale, weight_decay=weight_decay, depth=depth) for scale in init_scale]
-    task = fl.Regression(aspect_ratio=aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(sparsity))
+    task = make_task(aspect_ratio, noise_var, sparsity)
     training = make_training(horizon, step_size, num_steps)
     check_new(out)
     results = fl.simulate(models, task, training, dim=dim, trials=trials, key=key, progress=True, throw=False)
