@@ -1,8 +1,14 @@
 from . import plot as plot
+from .asymptotics.amp import MessagePassing as MessagePassing
+from .asymptotics.amp import amp as amp
 from .asymptotics.fixed_point import FixedPoint as FixedPoint
 from .asymptotics.fixed_point import fixed_point as fixed_point
+from .asymptotics.minimizer import Minimizer as Minimizer
+from .asymptotics.minimizer import minimizer as minimizer
 from .asymptotics.rate import Rate as Rate
 from .asymptotics.rate import convergence_rate as convergence_rate
+from .asymptotics.state_evolution import StateEvolution as StateEvolution
+from .asymptotics.state_evolution import state_evolution as state_evolution
 from .problem.designs import BinaryDesign as BinaryDesign
 from .problem.designs import Design as Design
 from .problem.designs import GaussianDesign as GaussianDesign
@@ -39,6 +45,7 @@ from .verbs.citation import citation as citation
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare
 from .verbs.derivative import derivative as derivative
+from .verbs.draw import draw as draw
 from .verbs.simulate import simulate as simulate
 from .verbs.solve import AccuracyWarning as AccuracyWarning
 from .verbs.solve import solve_dmft as solve_dmft

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 import flowlimit as fl
 from flowlimit.asymptotics.channel import make_channel
-from flowlimit.asymptotics.lasso import mean_square
+from flowlimit.asymptotics.soft_moments import mean_square
 from flowlimit.numerics.proximal import mirror_threshold, soft_threshold
 
 LAWS = [

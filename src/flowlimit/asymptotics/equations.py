@@ -4,74 +4,142 @@ Nested bisections lead near the solution from anywhere; a trust region method en
 numbers come from the implicit function theorem.
 """
 
+import abc
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optimistix as optx
 from jax import lax
-from jaxtyping import Array, Bool
 
 from ..problem.tasks import Regression
 from ..types import Scalar
+from .channel import make_channel
+from .shrinkage import MirrorThreshold, Moments, Shrinkage, SoftThreshold
 
 Pair = tuple[Scalar, Scalar]
-Errors = Callable[[Regression, Scalar, Scalar, Scalar], Pair]
-Bracket = Callable[[Regression, Scalar, Scalar], Pair]
-BISECTIONS = 14
+BISECTIONS = 10
+COARSE = optx.Bisection(rtol=1e-4, atol=1e-4, flip=False)  # all functions rise
 LEAST, MOST = 1e-16, 1e3
 """Bounds of the test error, relative to that before training."""
 TOLERANCE = 1e-13
 
 
-def solve_channel(errors: Errors, bracket: Bracket, task: Regression, parameter: Scalar) -> tuple[Pair, Scalar]:
-    """Return (log noise, log strength) with delta noise^2 = error + sigma^2 and a strength that balances; a residual.
+class Equations(eqx.Module):
+    """What a strength has to balance, given the noise."""
 
-    ``errors(task, parameter, log_noise, log_strength)`` gives the error E[(w - w*)^2] and the balance, which changes
-    its sign once within ``bracket(task, parameter, log_noise)``, bounds of log strength.
-    """
+    task: Regression
+    parameter: Scalar
 
-    def residuals(unknowns: Pair, given: Any) -> Pair:
-        task, parameter = given
-        error, balance = errors(task, parameter, *unknowns)
-        return jnp.log(error + task.noise_var) - jnp.log(task.aspect_ratio) - 2.0 * unknowns[0], balance
+    @property
+    @abc.abstractmethod
+    def shrinkage(self) -> Shrinkage:
+        """How w follows from its channel."""
 
-    given = (task, parameter)
-    start = lax.stop_gradient(_approach(errors, bracket, task, parameter))
+    @abc.abstractmethod
+    def balance(self, strength: Scalar, moments: Moments) -> Scalar:
+        """Return a function of the strength that rises through 0 at the fixed point."""
+
+    @abc.abstractmethod
+    def bracket(self, log_noise: Scalar) -> Pair:
+        """Return bounds of the log strength."""
+
+    def evaluate(self, log_noise: Scalar, log_strength: Scalar) -> Pair:
+        """Return E[(w - w*)^2] and the balance."""
+        strength = jnp.exp(log_strength)
+        moments = self.shrinkage.moments(make_channel(self.task.target, jnp.exp(log_noise)), strength)
+        return moments.error, self.balance(strength, moments)
+
+    def raised(self, log_noise: Scalar, error: Scalar) -> Scalar:
+        """Return log((error + sigma^2)/delta) - log noise^2, what state evolution would add."""
+        return jnp.log(error + self.task.noise_var) - jnp.log(self.task.aspect_ratio) - 2.0 * log_noise
+
+
+class LassoEquations(Equations):
+    """Case (i), eq. (fix_case1): strength = (1 + chi_w) lambda, parameter = lambda."""
+
+    @property
+    def shrinkage(self) -> Shrinkage:
+        """Soft thresholds."""
+        return SoftThreshold()
+
+    def balance(self, strength: Scalar, moments: Moments) -> Scalar:
+        """Return 1 - P(w != 0)/delta - lambda/strength."""
+        return 1.0 - moments.slope / self.task.aspect_ratio - self.parameter / strength
+
+    def bracket(self, log_noise: Scalar) -> Pair:
+        """Return lambda as the lower bound; above, Chebyshev's inequality makes at most delta/2 active."""
+        second = self.task.target.second_moment + jnp.exp(2.0 * log_noise)
+        above = jnp.maximum(2.0 * self.parameter, jnp.sqrt(2.0 * second / self.task.aspect_ratio))
+        return jnp.log(self.parameter), jnp.log(above) + 1e-3
+
+
+class InterpolatorEquations(Equations):
+    """Case (iii), eq. (fix_case3): strength = R_w, parameter = log alpha^2."""
+
+    @property
+    def shrinkage(self) -> Shrinkage:
+        """The proximal operator of J_alpha."""
+        return MirrorThreshold(self.parameter)
+
+    def balance(self, strength: Scalar, moments: Moments) -> Scalar:
+        """Return log E[R_w/(R_w + root)] - log(1 - delta)."""
+        return jnp.log(moments.deficit) - jnp.log1p(-self.task.aspect_ratio)
+
+    def bracket(self, log_noise: Scalar) -> Pair:
+        """Return bounds of log R_w.
+
+        root = sqrt(w^2 + alpha^4) is at least alpha^2, and root/(root + R) is concave in it: so R delta/(1 - delta)
+        lies between alpha^2 and E[root] <= alpha^2 + E|x|.
+        """
+        size = jnp.sqrt(self.task.target.second_moment + jnp.exp(2.0 * log_noise))
+        odds = jnp.log1p(-self.task.aspect_ratio) - jnp.log(self.task.aspect_ratio)
+        return self.parameter + odds - 1e-3, jnp.logaddexp(self.parameter, jnp.log(size)) + odds + 1e-3
+
+
+def solve_equations(equations: Equations) -> tuple[Pair, Scalar]:
+    """Return (log noise, log strength) with delta noise^2 = error + sigma^2 and a balancing strength; a residual."""
+
+    def residuals(unknowns: Pair, equations: Equations) -> Pair:
+        error, balance = equations.evaluate(*unknowns)
+        return equations.raised(unknowns[0], error), balance
+
+    start = lax.stop_gradient(_approach(jax.tree.map(lax.stop_gradient, equations)))
     solver = optx.Dogleg(rtol=TOLERANCE, atol=TOLERANCE)
-    found = optx.root_find(residuals, solver, start, given, max_steps=64, throw=False)
-    left = jax.tree.map(lax.stop_gradient, residuals(found.value, given))
+    found = optx.root_find(residuals, solver, start, equations, max_steps=64, throw=False)
+    left = jax.tree.map(lax.stop_gradient, residuals(found.value, equations))
     return found.value, jnp.maximum(jnp.abs(left[0]), jnp.abs(left[1]))
 
 
-def _approach(errors: Errors, bracket: Bracket, task: Regression, parameter: Scalar) -> Pair:
-    """Bisect for the noise that state evolution keeps, with the strength that balances it, to about a thousandth.
+def _approach(equations: Equations) -> Pair:
+    """Bisect for the noise that state evolution keeps, with the strength that balances it, to about a hundredth.
 
     State evolution raises a noise below its fixed point and lowers one above it, since the problems are convex.
     """
 
     def balanced(log_noise: Scalar) -> Scalar:
-        balance = lambda log_strength: errors(task, parameter, log_noise, log_strength)[1]
-        low, high = bracket(task, parameter, log_noise)
-        return _bisect(balance, low, high, balance(high) > 0.0)
+        return _bisect(
+            lambda log_strength: equations.evaluate(log_noise, log_strength)[1], equations.bracket(log_noise)
+        )
 
     def lowered(log_noise: Scalar) -> Scalar:
-        error, _ = errors(task, parameter, log_noise, balanced(log_noise))
-        return 2.0 * log_noise - jnp.log((error + task.noise_var) / task.aspect_ratio)
+        error, _ = equations.evaluate(log_noise, balanced(log_noise))
+        return -equations.raised(log_noise, error)
 
+    task = equations.task
     delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.target.second_moment
     least = jnp.maximum(noise_var, LEAST * rho2) / delta
     most = (MOST * (rho2 + noise_var) + 10.0 * noise_var / (jnp.abs(1.0 - delta) + LEAST)) / delta
-    log_noise = _bisect(lowered, 0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most), jnp.array(True))
+    log_noise = _bisect(lowered, (0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)))
     return log_noise, balanced(log_noise)
 
 
-def _bisect(function: Callable[[Scalar], Scalar], low: Scalar, high: Scalar, rising: Bool[Array, ""]) -> Scalar:
-    def halve(_: Any, ends: Pair) -> Pair:
-        middle = (ends[0] + ends[1]) / 2.0
-        above = (function(middle) > 0.0) == rising
-        return jnp.where(above, ends[0], middle), jnp.where(above, middle, ends[1])
+def _bisect(function: Callable[[Scalar], Scalar], bounds: Pair) -> Scalar:
+    def own(x: Scalar, _: Any) -> Scalar:
+        return function(x)
 
-    low, high = lax.fori_loop(0, BISECTIONS, halve, (low, high))
-    return (low + high) / 2.0
+    options = {"lower": bounds[0], "upper": bounds[1]}
+    middle = (bounds[0] + bounds[1]) / 2.0
+    return optx.root_find(own, COARSE, middle, options=options, max_steps=BISECTIONS, throw=False).value

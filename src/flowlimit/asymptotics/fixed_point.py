@@ -1,9 +1,6 @@
 """The fixed point of a network's gradient flow: its errors and the law of w(infinity), in the paper's three cases."""
 
-from typing import Literal
-
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -11,12 +8,10 @@ from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..results import FlowlimitError
 from ..types import Scalar, is_traced
+from .case import Case, check_problem, choose_case, init_scale
 from .channel import Channel, make_channel
-from .equations import solve_channel
-from .interpolator import interpolator_bracket, interpolator_errors
-from .lasso import lasso_bracket, lasso_errors
+from .equations import InterpolatorEquations, LassoEquations, solve_equations
 
-Case = Literal["lasso", "ridgeless", "interpolating", "threshold"]
 LARGEST_RESIDUAL = 1e-9
 
 
@@ -152,52 +147,14 @@ def fixed_point(model: Model, task: Regression, *, case: Case | None = None) -> 
     >>> round(float(jax.grad(error)(jnp.array(0.3))), 6)
     0.044824
     """
-    model, task = _checked(model, task)
-    point = _solve(model, task, _case(model, task) if case is None else _checked_case(model, task, case))
+    network, task = check_problem(model, task)
+    point = _solve(network, task, choose_case(network, task, case))
     if not is_traced(point.residual) and point.residual.ndim == 0 and not point.residual <= LARGEST_RESIDUAL:
         raise FlowlimitError(
             f"the fixed point's equations were solved to {float(point.residual):.1g} only, needs {LARGEST_RESIDUAL:g}; "
             f"given {model}, {task}"
         )
     return point
-
-
-def _checked(model: Model, task: Regression) -> tuple[DiagonalLinear, Regression]:
-    if not isinstance(model, DiagonalLinear) or model.depth != 2 or model.truncation is not None:
-        raise TypeError(f"model: given {model}, needs fl.DiagonalLinear of depth 2 without truncation")
-    init_scale(model)
-    if not isinstance(task, Regression):
-        raise TypeError(f"task: given {type(task).__name__}, needs fl.Regression")
-    return model, task
-
-
-def init_scale(model: DiagonalLinear) -> Scalar:
-    """Return a network's init scale, if it is one number."""
-    if not isinstance(model.init_scale, jax.Array) or model.init_scale.ndim:
-        raise TypeError("model: given an init_scale for every coordinate, needs one number")
-    return model.init_scale
-
-
-def _case(model: DiagonalLinear, task: Regression) -> Case:
-    if is_traced(model.weight_decay) or is_traced(task.aspect_ratio):
-        raise ValueError(
-            "case: given none, but weight_decay or aspect_ratio is traced; "
-            "needs case='lasso', 'ridgeless' or 'interpolating'"
-        )
-    if model.weight_decay > 0.0:
-        return "lasso"
-    if task.aspect_ratio == 1.0:
-        return "threshold"
-    return "ridgeless" if task.aspect_ratio > 1.0 else "interpolating"
-
-
-def _checked_case(model: DiagonalLinear, task: Regression, case: Case) -> Case:
-    known = ("lasso", "ridgeless", "interpolating")
-    if case not in known:
-        raise ValueError(f"case: given {case!r}, needs one of {', '.join(known)}")
-    if not (is_traced(model.weight_decay) or is_traced(task.aspect_ratio)) and _case(model, task) != case:
-        raise ValueError(f"case: given {case!r}, but this problem is {_case(model, task)!r}")
-    return case
 
 
 @eqx.filter_jit
@@ -210,11 +167,10 @@ def _solve(model: DiagonalLinear, task: Regression, case: Case) -> FixedPoint:
         test = noise_var * delta / (delta - 1.0)
         return FixedPoint(model, task, case, noise_var * (delta - 1.0) / delta, test, _root(test / delta), zero, zero)
     if case == "lasso":
-        found = solve_channel(lasso_errors, lasso_bracket, task, model.weight_decay)
+        equations = LassoEquations(task, model.weight_decay)
     else:
-        log_scale = 2.0 * jnp.log(init_scale(model))
-        found = solve_channel(interpolator_errors, interpolator_bracket, task, log_scale)
-    (log_noise, log_strength), residual = found
+        equations = InterpolatorEquations(task, 2.0 * jnp.log(init_scale(model)))
+    (log_noise, log_strength), residual = solve_equations(equations)
     noise, strength = jnp.exp(log_noise), jnp.exp(log_strength)
     test = delta * noise**2
     train = test * (model.weight_decay / strength) ** 2 if case == "lasso" else zero

@@ -14,7 +14,8 @@ import optimistix as optx
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..types import Scalar, is_traced
-from .fixed_point import Case, FixedPoint, fixed_point
+from .case import Case
+from .fixed_point import FixedPoint, fixed_point
 from .nodes import LawNodes, law_nodes
 
 TOLERANCE = 1e-14

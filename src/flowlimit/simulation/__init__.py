@@ -1,5 +1,6 @@
 """Finite-size experiments: steps and flows on concrete data."""
 
+from .data import join, shared_data, trial_data
 from .driver import Collected, first_trial, run
 from .flows import FlowEngine
 from .plan import Group, Plan, make_plan, starts_at_random
@@ -12,7 +13,10 @@ __all__ = [
     "Plan",
     "StepEngine",
     "first_trial",
+    "join",
     "make_plan",
     "run",
+    "shared_data",
     "starts_at_random",
+    "trial_data",
 ]

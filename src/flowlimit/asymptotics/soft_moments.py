@@ -1,29 +1,16 @@
-"""Case (i), weight decay > 0: soft thresholding, with closed forms for all Gaussian averages."""
+"""Averages over soft thresholds of a Gaussian channel, in closed form."""
 
 import jax.numpy as jnp
 from jax.scipy.special import ndtr
 from jaxtyping import Array, Float
 
-from ..problem.tasks import Regression
 from ..types import Scalar
-from .channel import Channel, PerStratum, make_channel
-
-Pair = tuple[Scalar, Scalar]
+from .channel import Channel, PerStratum
 
 
-def lasso_errors(task: Regression, weight_decay: Scalar, log_noise: Scalar, log_threshold: Scalar) -> Pair:
-    """Return E[(w - w*)^2], and 1 - P(w != 0)/delta - lambda/threshold, zero for threshold = (1 + chi_w) lambda."""
-    threshold = jnp.exp(log_threshold)
-    channel = make_channel(task.target, jnp.exp(log_noise))
-    active = channel.probability @ (channel.above(threshold) + channel.below(-threshold))
-    return mean_square(channel, threshold), 1.0 - active / task.aspect_ratio - weight_decay / threshold
-
-
-def lasso_bracket(task: Regression, weight_decay: Scalar, log_noise: Scalar) -> Pair:
-    """Return bounds of log threshold: lambda below; above, Chebyshev's bound makes at most delta/2 active."""
-    second = task.target.second_moment + jnp.exp(2.0 * log_noise)
-    above = jnp.maximum(2.0 * weight_decay, jnp.sqrt(2.0 * second / task.aspect_ratio))
-    return jnp.log(weight_decay), jnp.log(above) + 1e-3
+def active_share(channel: Channel, threshold: Scalar) -> Scalar:
+    """Return P(|x| > threshold)."""
+    return channel.probability @ (channel.above(threshold) + channel.below(-threshold))
 
 
 def mean_square(channel: Channel, threshold: Scalar) -> Scalar:

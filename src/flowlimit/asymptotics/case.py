@@ -1,0 +1,58 @@
+"""Which of the paper's three cases a problem is, and refusals of what lies outside them."""
+
+from typing import Literal
+
+import jax
+
+from ..problem.models import DiagonalLinear, Model
+from ..problem.tasks import Regression
+from ..types import Scalar, is_traced
+
+Case = Literal["lasso", "ridgeless", "interpolating", "threshold"]
+
+
+def check_model(model: Model) -> DiagonalLinear:
+    """Return a depth-2 network, or refuse the model."""
+    if not isinstance(model, DiagonalLinear) or model.depth != 2 or model.truncation is not None:
+        raise TypeError(f"model: given {model}, needs fl.DiagonalLinear of depth 2 without truncation")
+    return model
+
+
+def check_problem(model: Model, task: Regression) -> tuple[DiagonalLinear, Regression]:
+    """Return a depth-2 network with one init scale, and its regression task."""
+    network = check_model(model)
+    init_scale(network)
+    if not isinstance(task, Regression):
+        raise TypeError(f"task: given {type(task).__name__}, needs fl.Regression")
+    return network, task
+
+
+def init_scale(model: DiagonalLinear) -> Scalar:
+    """Return a network's init scale, if it is one number."""
+    if not isinstance(model.init_scale, jax.Array) or model.init_scale.ndim:
+        raise TypeError("model: given an init_scale for every coordinate, needs one number")
+    return model.init_scale
+
+
+def choose_case(model: DiagonalLinear, task: Regression, case: Case | None = None) -> Case:
+    """Return the case of a problem; the one given if the problem's numbers are traced."""
+    known = ("lasso", "ridgeless", "interpolating")
+    if case is not None and case not in known:
+        raise ValueError(f"case: given {case!r}, needs one of {', '.join(known)}")
+    if is_traced(model.weight_decay) or is_traced(task.aspect_ratio):
+        if case is None:
+            needs = " or ".join(f"case={name!r}" for name in known)
+            raise ValueError(f"case: given none, but weight_decay or aspect_ratio is traced; needs {needs}")
+        return case
+    own = _own_case(model, task)
+    if case not in (None, own):
+        raise ValueError(f"case: given {case!r}, but this problem is {own!r}")
+    return own
+
+
+def _own_case(model: DiagonalLinear, task: Regression) -> Case:
+    if model.weight_decay > 0.0:
+        return "lasso"
+    if task.aspect_ratio == 1.0:
+        return "threshold"
+    return "ridgeless" if task.aspect_ratio > 1.0 else "interpolating"

@@ -1,0 +1,99 @@
+"""State evolution: the two numbers that follow approximate message passing in the limit, step by step."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float
+
+from ..problem.models import DiagonalLinear, Model
+from ..problem.tasks import Regression
+from ..types import Scalar
+from .case import Case, check_problem, choose_case, init_scale
+from .channel import make_channel
+from .shrinkage import make_shrinkage
+
+PerStep = Float[Array, "steps"]
+
+
+class StateEvolution(eqx.Module):
+    """What message passing does in the limit, at steps k = 1, 2, ...
+
+    Attributes
+    ----------
+    noise_std
+        sigma_k: w^k is the proximal operator of w* + sigma_k G.
+    strength
+        t_k of the proximal operator.
+    onsager
+        b_k, its mean slope over the aspect ratio.
+    test_error
+        Of w^k.
+    """
+
+    case: Case = eqx.field(static=True)
+    noise_std: PerStep
+    strength: PerStep
+    onsager: PerStep
+    test_error: PerStep
+
+
+def state_evolution(
+    model: Model,
+    task: Regression,
+    *,
+    num_steps: int = 100,
+    start: float | Scalar | None = None,
+    case: Case | None = None,
+) -> StateEvolution:
+    """Iterate state evolution of the paper's message passing, eq. (fix_se).
+
+    It converges to the fixed point of gradient flow: noise_std and strength to those of `fixed_point`, onsager to
+    chi_w/(1 + chi_w), eq. (map_se_dmft); geometrically, the slower the nearer the problem is to a phase transition.
+
+    Parameters
+    ----------
+    model, task
+        As for `fixed_point`.
+    num_steps
+        Number of steps.
+    start
+        First strength t_1; twice the weight decay unless given, or sigma_1 where there is none.
+    case
+        As for `fixed_point`.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> problem = fl.DiagonalLinear(0.3, weight_decay=0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> evolution = fl.state_evolution(*problem)
+    >>> bool(jnp.isclose(evolution.test_error[-1], fl.fixed_point(*problem).test_error, rtol=1e-10))
+    True
+    """
+    network, task = check_problem(model, task)
+    case = choose_case(network, task, case)
+    first = first_strength(network, task, case) if start is None else jnp.asarray(start, dtype=jnp.float64)
+    return _evolve(network, task, first, num_steps, case)
+
+
+def first_strength(model: DiagonalLinear, task: Regression, case: Case) -> Scalar:
+    """Return t_1: lambda (1 + b_0) with b_0 = 1, or the size of the first noise without weight decay."""
+    noise = jnp.sqrt((task.noise_var + task.target.second_moment) / task.aspect_ratio)
+    return 2.0 * model.weight_decay if case == "lasso" else noise
+
+
+@eqx.filter_jit
+def _evolve(model: DiagonalLinear, task: Regression, first: Scalar, num_steps: int, case: Case) -> StateEvolution:
+    shrinkage, delta = make_shrinkage(case, 2.0 * jnp.log(init_scale(model))), task.aspect_ratio
+
+    def step(state: Any, _: Any) -> Any:
+        noise_var, strength = state
+        noise_std = jnp.sqrt(noise_var)
+        moments = shrinkage.moments(make_channel(task.target, noise_std), strength)
+        onsager, test = moments.slope / delta, moments.error + task.noise_var
+        return (test / delta, model.weight_decay + onsager * strength), (noise_std, strength, onsager, test)
+
+    begin = (task.noise_var + task.target.second_moment) / delta, first
+    _, steps = lax.scan(step, begin, length=num_steps)
+    return StateEvolution(case, *steps)
