@@ -5,8 +5,6 @@ numbers come from the implicit function theorem.
 """
 
 import abc
-from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,6 +12,7 @@ import jax.numpy as jnp
 import optimistix as optx
 from jax import lax
 
+from ..numerics.roots import monotone_root
 from ..problem.tasks import Regression
 from ..types import Scalar
 from .channel import make_channel
@@ -21,7 +20,6 @@ from .shrinkage import MirrorThreshold, Moments, Shrinkage, SoftThreshold
 
 Pair = tuple[Scalar, Scalar]
 BISECTIONS = 10
-COARSE = optx.Bisection(rtol=1e-4, atol=1e-4, flip=False)  # all functions rise
 LEAST, MOST = 1e-16, 1e3
 """Bounds of the test error, relative to that before training."""
 TOLERANCE = 1e-13
@@ -120,26 +118,17 @@ def _approach(equations: Equations) -> Pair:
     """
 
     def balanced(log_noise: Scalar) -> Scalar:
-        return _bisect(
-            lambda log_strength: equations.evaluate(log_noise, log_strength)[1], equations.bracket(log_noise)
-        )
+        balance = lambda log_strength, _: equations.evaluate(log_noise, log_strength)[1]
+        return monotone_root(balance, *equations.bracket(log_noise), tolerance=1e-4, max_steps=BISECTIONS)
 
-    def lowered(log_noise: Scalar) -> Scalar:
-        error, _ = equations.evaluate(log_noise, balanced(log_noise))
+    def lowered(log_noise: Scalar, _: None) -> Scalar:
+        error = equations.evaluate(log_noise, balanced(log_noise))[0]
         return -equations.raised(log_noise, error)
 
     task = equations.task
     delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.target.second_moment
     least = jnp.maximum(noise_var, LEAST * rho2) / delta
     most = (MOST * (rho2 + noise_var) + 10.0 * noise_var / (jnp.abs(1.0 - delta) + LEAST)) / delta
-    log_noise = _bisect(lowered, (0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)))
+    bounds = 0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)
+    log_noise = monotone_root(lowered, *bounds, tolerance=1e-4, max_steps=BISECTIONS)
     return log_noise, balanced(log_noise)
-
-
-def _bisect(function: Callable[[Scalar], Scalar], bounds: Pair) -> Scalar:
-    def own(x: Scalar, _: Any) -> Scalar:
-        return function(x)
-
-    options = {"lower": bounds[0], "upper": bounds[1]}
-    middle = (bounds[0] + bounds[1]) / 2.0
-    return optx.root_find(own, COARSE, middle, options=options, max_steps=BISECTIONS, throw=False).value

@@ -9,16 +9,17 @@ from typing import Any, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
-import optimistix as optx
+from jaxtyping import Array, Float
 
+from ..numerics.roots import monotone_root
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..types import Scalar, is_traced
 from .case import Case
 from .fixed_point import FixedPoint, fixed_point
 from .nodes import LawNodes, law_nodes
+from .spectrum import Spectrum, make_spectrum
 
-TOLERANCE = 1e-14
 CLOSEST = 1e-15
 """Least distance of u from -min y, relative."""
 
@@ -49,6 +50,40 @@ class Rate(eqx.Module):
     power: float = eqx.field(static=True)
     u: Scalar
     point: FixedPoint
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The exponents e^(-xt) of late times, x >= gamma; needs kind "exponential"."""
+        self._needs("exponential", "weight_decay=0")
+        point = self.point
+        nodes = law_nodes(point.channel, jnp.log(point.scale), point.R_w)
+        return make_spectrum(nodes, self.u, self.gamma, point.task.aspect_ratio)
+
+    def path_density(self, rates: Float[Array, "*points"]) -> Float[Array, "*points"]:
+        """Return the density of per-path rates r > 0 with weight decay: a path ends like e^(-rt).
+
+        A path whose channel x lies a distance e from the threshold has r = e/(1 + chi_w): paths that end at 0 exactly
+        (so r < lambda), others for small r (above it, feedback through R_f matters). It is positive at r = 0, which
+        makes the decay of errors a power of t.
+
+        Examples
+        --------
+        >>> import flowlimit as fl
+        >>> task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+        >>> rate = fl.convergence_rate(fl.DiagonalLinear(0.3, weight_decay=0.1), task)
+        >>> round(float(rate.path_density(jnp.zeros(()))), 3)
+        8.513
+        """
+        self._needs("subexponential", "weight_decay > 0")
+        point = self.point
+        rates, spread = jnp.asarray(rates), 1.0 + point.chi_w
+        pdf = lambda x: point.channel.pdf(x) + point.channel.pdf(-x)
+        inside = jnp.where(rates < point.model.weight_decay, pdf(point.strength - spread * rates), 0.0)
+        return spread * (pdf(point.strength + spread * rates) + inside)
+
+    def _needs(self, kind: str, fix: str) -> None:
+        if self.kind != kind:
+            raise ValueError(f"rate: given a {self.kind} one, needs {kind}: a model with {fix}")
 
     def __repr__(self) -> str:
         if is_traced(self.gamma) or jnp.ndim(self.gamma):
@@ -99,7 +134,7 @@ def _overparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scala
     delta, scale = point.task.aspect_ratio, jnp.log(point.scale)
     lower = scale + jnp.log(jnp.expm1(-0.5 * jnp.log(delta)))
     upper = jnp.log(nodes.mean(nodes.root)) + jnp.log1p(-delta) - jnp.log(delta)
-    u = jnp.exp(_bisect(excess, lower - 1e-3, upper + 1e-3, (nodes, delta)))
+    u = jnp.exp(monotone_root(excess, lower - 1e-3, upper + 1e-3, (nodes, delta), rising=False))
     return u, u**2 * nodes.mean(nodes.root / (u + nodes.root) ** 2) / delta
 
 
@@ -119,13 +154,7 @@ def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scal
         nodes, delta, *rest = given
         return jnp.log(nodes.mean((nodes.root / above(log_gap, nodes, *rest)) ** 2)) - jnp.log(delta)
 
-    log_gap = _bisect(excess, jnp.log(CLOSEST), jnp.zeros(()), (nodes, delta, least, scale))
+    given = (nodes, delta, least, scale)
+    log_gap = monotone_root(excess, jnp.log(CLOSEST), jnp.zeros(()), given, rising=False)
     u = least * jnp.expm1(log_gap)
     return u, u**2 * nodes.mean(nodes.root / above(log_gap, nodes, least, scale) ** 2) / delta
-
-
-def _bisect(function: Any, lower: Scalar, upper: Scalar, given: Any) -> Scalar:
-    solver = optx.Bisection(rtol=TOLERANCE, atol=TOLERANCE)
-    options = {"lower": lower, "upper": upper}
-    start = (lower + upper) / 2.0
-    return optx.root_find(function, solver, start, given, options=options, max_steps=128, throw=False).value

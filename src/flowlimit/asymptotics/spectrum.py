@@ -2,7 +2,8 @@
 
 Without weight decay u = p + p R_w(p) solves p = u (1 - E[y/(u + y)]/delta), eq. (barRw), with y = sqrt(w^2 + alpha^4).
 On the cut p = -x it is complex, and R_w(t) - R_w(infinity) is the integral of e^(-xt) Im u(-x)/(pi x): at large init
-scale the Marchenko-Pastur law. The cut begins at x = gamma, where the density rises like a square root.
+scale the Marchenko-Pastur law. The cut begins at x = gamma, where the density rises like a square root. If small and
+large weights make it fall into bands, this is the band next to gamma, the only one that late times see.
 """
 
 from typing import Any
@@ -29,9 +30,9 @@ class Spectrum(eqx.Module):
     weights: PerNode
 
     def decay(self, times: Float[Array, "times"], multiple: float, power: int = 0) -> Float[Array, "times"]:
-        """Return the integral of ((x - gamma)/gamma)^power e^(-multiple x t) over the spectrum."""
-        above = (self.x / self.x[0] - 1.0) ** power
-        return jnp.exp(-multiple * times[:, None] * self.x[None, :]) @ (self.weights * above)
+        """Return the integral of (x/gamma)^power e^(-multiple x t) over the spectrum."""
+        weights = self.weights * (self.x / self.x[0]) ** power
+        return jnp.exp(-multiple * times[:, None] * self.x[None, :]) @ weights
 
 
 @eqx.filter_jit

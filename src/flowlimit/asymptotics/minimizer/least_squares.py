@@ -1,6 +1,9 @@
 """No penalty: least squares."""
 
+from typing import Any, cast
+
 import numpy as np
+import scipy.linalg
 from jaxtyping import Float
 
 Vector = Float[np.ndarray, "_"]
@@ -8,7 +11,9 @@ Vector = Float[np.ndarray, "_"]
 
 def least_squares(X: np.ndarray, y: Vector) -> tuple[Vector, float, int]:
     """Return w, the size of the gradient relative to its start, and one iteration."""
-    w, _, rank, _ = np.linalg.lstsq(X, y, rcond=None)
+    w, _, rank, _ = cast(
+        Any, scipy.linalg.lstsq(X, y, lapack_driver="gelsy")
+    )  # pivoted QR: a fifth of the time of an SVD
     if rank < X.shape[1]:
         raise ValueError(
             f"dataset: given X of rank {rank} and {X.shape[1]} dimensions, so least squares has many solutions; "

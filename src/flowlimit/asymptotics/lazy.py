@@ -1,0 +1,56 @@
+"""The lazy phase in closed form, eq. (lazy_sol): from large starts, a linear model on the time alpha^2 t."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..numerics.marchenko_pastur import marchenko_pastur
+from ..problem.tasks import Regression
+
+Times = Float[np.ndarray, "times"]
+ORDER = 2000
+
+
+class LazyErrors(NamedTuple):
+    """Training and test error."""
+
+    train_error: Times
+    test_error: Times
+
+
+def lazy_errors(task: Regression, scaled_times: Times) -> LazyErrors:
+    """Return the errors at times alpha^2 t, by integrals over the Marchenko-Pastur law.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> task = fl.Regression(aspect_ratio=2.0, noise_var=0.1, target=fl.Normal())
+    >>> [round(float(error[0]), 6) for error in lazy_errors(task, np.array([np.inf]))]
+    [0.05, 0.2]
+    """
+    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target.second_moment))
+    x, weights = marchenko_pastur(delta, ORDER)
+    t = np.asarray(scaled_times, dtype=float)[:, None]
+    with np.errstate(invalid="ignore"):
+        left = np.where(x[None] > 0.0, np.exp(-x[None] * t), 1.0)
+    moved = np.where(x > 0.0, 1.0 / np.where(x > 0.0, x, 1.0), 0.0)[None] * (1.0 - left) ** 2
+    flat = noise_var * (delta - 1.0) / delta
+    train = (rho2 * x[None] + noise_var / delta) * left**2
+    test = rho2 * left**2 + noise_var / delta * moved
+    return LazyErrors(train @ weights + flat, test @ weights + noise_var)
+
+
+def lazy_amplitudes(task: Regression) -> tuple[float, float]:
+    """Return A_train and A_test of the late lazy phase, in s = alpha^2 t and g = (1 - delta^(-1/2))^2.
+
+    train_error - end ~ A_train s^(-3/2) e^(-2 g s) and, with noise, test_error - end ~ A_test s^(-3/2) e^(-g s): the
+    Marchenko-Pastur density rises from its edge g like C sqrt(x - g), and the integral of sqrt(r) e^(-r s) is
+    sqrt(pi)/2 s^(-3/2).
+    """
+    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target.second_moment))
+    edge = (1.0 - delta**-0.5) ** 2
+    steepness = delta * np.sqrt(4.0 / np.sqrt(delta)) / (2.0 * np.pi * edge)
+    unit = steepness * np.sqrt(np.pi) / 2.0
+    train = (rho2 * edge + noise_var / delta) * unit * 2.0**-1.5
+    return float(train), float(-2.0 * noise_var / (delta * edge) * unit)

@@ -1,0 +1,142 @@
+"""Phases on a curve: the transitions that theory predicts, beside those a limit or runs show.
+
+What counts as a transition, written down once:
+
+- lazy: the training error has fallen halfway from its start to its value at the end of the lazy phase;
+- rich: the test error is halfway between its plateau (at the geometric mean of the lazy and the rich time) and its end;
+- descent: half of the coordinates with w* != 0 have reached |w| = |w*|/2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from ..problem.models import Model
+from ..problem.tasks import Regression
+from ..results import Limit, Record, Runs
+from .lazy import lazy_errors
+from .timescales import Timescales, timescales
+
+Paths = Float[np.ndarray, "paths"]
+Table = Float[np.ndarray, "times paths"]
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Transition times by name; NaN where a record cannot show one (it ends before, or has no weights)."""
+
+    predicted: Mapping[str, float]
+    detected: Mapping[str, float]
+
+    @property
+    def ratio(self) -> dict[str, float]:
+        """Detected over predicted."""
+        return {name: self.detected[name] / self.predicted[name] for name in self.predicted}
+
+    def __repr__(self) -> str:
+        lines = [f"{'phase':8s} {'predicted':>10s} {'detected':>10s} {'ratio':>7s}"]
+        for name, ratio in self.ratio.items():
+            lines.append(f"{name:8s} {self.predicted[name]:10.4g} {self.detected[name]:10.4g} {ratio:7.3f}")
+        return "\n".join(lines)
+
+
+def label_phases(record: Limit | Runs, model: Model, task: Regression) -> Phases:
+    """Return the transitions of a limit or runs: predicted by `timescales`, and detected.
+
+    Detection is defined in `flowlimit.asymptotics.phases`. The descent of a limit is predicted path by path from its
+    own z (`descent_times`); that of runs, from the law of z(0), needs weights: ``simulate(..., weights_at=times)``.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> problem = fl.DiagonalLinear(100.0, weight_decay=0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> runs = fl.simulate(*problem, fl.GradientFlow(60.0), dim=100, trials=2, key=0)
+    >>> sorted(fl.label_phases(runs, *problem).predicted)
+    ['lazy', 'rich']
+    """
+    times = timescales(model, task)
+    if times.regime == "large":
+        return _large(record, times)
+    predicted, detected = float(times.descent), np.nan
+    if isinstance(record, Limit) and record.paths is not None:
+        paths = record.paths
+        found = crossing_times(paths.times, np.abs(paths.w), np.abs(paths.w_star) / 2.0)
+        chosen = paths.w_star != 0.0
+        predicted = _median(descent_times(record, model, task)[chosen], paths.probability[chosen])
+        detected = _median(found[chosen], paths.probability[chosen])
+    elif isinstance(record, Runs):
+        detected = _detect_in_runs(record)
+    return Phases({"descent": predicted}, {"descent": detected})
+
+
+def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
+    """Return when each path of a limit leaves 0, from its own z; infinite if it never does.
+
+    The least t with |int_0^t (z/delta - w* + int R_f w*)| - lambda t = 2 log(1/alpha): the paper's descent time, with
+    the absolute value outside.
+    """
+    if limit.paths is None or limit.operators is None:
+        raise ValueError("limit: given one without paths or operators; solve with both kept")
+    times = timescales(model, task)
+    paths, own = limit.paths, limit.operators
+    seen = 1.0 - own.R_f @ np.ones(len(own.times))
+    push = own.S @ (paths.z / float(task.aspect_ratio) - seen[:, None] * paths.w_star[None, :])
+    grown = np.abs(push) - float(times.model.weight_decay) * own.times[:, None]
+    level = -2.0 * np.log(float(times.lazy) ** -0.5)
+    return crossing_times(own.times, grown, np.full(len(paths.w_star), level))
+
+
+def crossing_times(times: Float[np.ndarray, "times"], values: Table, levels: Paths) -> Paths:
+    """Return the first time at which each column reaches its level, interpolated linearly; infinite if never."""
+    reached = values >= levels[None, :]
+    after = reached.argmax(axis=0)
+    before = np.maximum(after - 1, 0)
+    column = np.arange(values.shape[1])
+    low, high = values[before, column], values[after, column]
+    share = np.where(high > low, (levels - low) / np.where(high > low, high - low, 1.0), 1.0)
+    found = times[before] + share * (times[after] - times[before])
+    return np.where(reached.any(axis=0), found, np.inf)
+
+
+def _large(record: Record, times: Timescales) -> Phases:
+    lazy, rich = float(times.lazy), float(times.rich)
+    early = np.geomspace(1e-3, 1e3, 400)
+    start_to_end = lazy_errors(times.task, np.array([0.0, np.inf])).train_error
+    predicted = {"lazy": lazy * _crossing(early, lazy_errors(times.task, early).train_error, start_to_end.mean())}
+    after = record.times > 0.0
+    t = record.times[after]
+    detected = {"lazy": _crossing(t, record.train_error[after], start_to_end.mean())}
+    if np.isfinite(rich):
+        plateau = float(np.interp(0.5 * np.log(lazy * rich), np.log(t), record.test_error[after]))
+        late = t > np.sqrt(lazy * rich)
+        middle = 0.5 * (plateau + record.test_error[-1])
+        predicted["rich"], detected["rich"] = rich, _crossing(t[late], record.test_error[after][late], middle)
+    return Phases(predicted, detected)
+
+
+def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
+    """Return the first time at which a curve crosses a level, from either side; NaN if it does not."""
+    if not len(times):
+        return np.nan
+    sign = 1.0 if values[0] < level else -1.0
+    found = crossing_times(times, sign * values[:, None], np.array([sign * level]))[0]
+    return float(found) if np.isfinite(found) else np.nan
+
+
+def _detect_in_runs(runs: Runs) -> float:
+    """Return the median over all trials' coordinates with w* != 0."""
+    if runs.weights is None or runs.weights_times is None or runs.w_star is None:
+        return np.nan
+    chosen = runs.w_star.ravel() != 0.0
+    w = np.moveaxis(runs.weights, 1, 0).reshape(len(runs.weights_times), -1)[:, chosen]
+    levels = np.abs(runs.w_star.ravel()[chosen]) / 2.0
+    return _median(crossing_times(runs.weights_times, np.abs(w), levels), np.ones(len(levels)))
+
+
+def _median(values: Paths, probability: Paths) -> float:
+    """Return the weighted median."""
+    order = np.argsort(values)
+    share = np.cumsum(probability[order]) / probability.sum()
+    return float(values[order][np.searchsorted(share, 0.5)])

@@ -1,0 +1,74 @@
+"""From small starts the time-averaged weights follow the lasso path, without solving the flow."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..problem.models import DiagonalLinear, Model
+from ..problem.tasks import Regression
+from .case import check_problem, init_scale
+from .fixed_point import fixed_point
+
+Times = Float[np.ndarray, "times"]
+
+
+@dataclass(frozen=True)
+class LassoPath:
+    """Predicted errors of the averaged weights (1/t) int_0^t w(s) ds.
+
+    Attributes
+    ----------
+    times
+        Times t.
+    penalty
+        lambda + 2 log(1/alpha)/t, of the lasso that the averaged weights are close to.
+    train_error, test_error
+        That lasso's errors, in the limit.
+    """
+
+    times: Times
+    penalty: Times
+    train_error: Times
+    test_error: Times
+
+
+def small_init_path(model: Model, task: Regression, times: float | Times) -> LassoPath:
+    """Return the errors of the time-averaged weights of a network of small init scale, by lasso fixed points.
+
+    Integrating the flow, theta(t) = -int g is t times the averaged gradient, and w = alpha^2 e^(-lambda t) sinh(theta)
+    stays of order 1: so the averaged gradient is at most lambda + 2 log(1/alpha)/t in size, and about that where w is
+    not 0. These are the optimality conditions of a lasso (Berthier 2026). The error is of the order of
+    1/log(1/alpha); docs/longtime.md has it measured.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    >>> path = fl.small_init_path(fl.DiagonalLinear(1e-3), task, np.array([10.0, 100.0]))
+    >>> path.penalty.round(3).tolist()
+    [1.382, 0.138]
+    """
+    network, task = check_problem(model, task)
+    if float(init_scale(network)) >= 1.0:
+        raise ValueError(f"model: given init_scale {float(init_scale(network)):g}, needs one below 1, e.g. 1e-3")
+    wanted = np.atleast_1d(np.asarray(times, dtype=float))
+    if not (wanted > 0.0).all():
+        raise ValueError(f"times: given {wanted.min():g}, need positive ones")
+    penalty = float(network.weight_decay) - 2.0 * np.log(float(init_scale(network))) / wanted
+    train, test = _lassos(network, task, jnp.asarray(penalty))
+    return LassoPath(wanted, penalty, np.asarray(train), np.asarray(test))
+
+
+@eqx.filter_jit
+def _lassos(
+    model: DiagonalLinear, task: Regression, penalties: Float[Array, "times"]
+) -> tuple[Float[Array, "times"], Float[Array, "times"]]:
+    def one(penalty: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        point = fixed_point(DiagonalLinear(model.init_scale, penalty), task, case="lasso")
+        return point.train_error, point.test_error
+
+    return jax.vmap(one)(penalties)

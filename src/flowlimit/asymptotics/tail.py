@@ -1,0 +1,100 @@
+"""The late curve: theory's exponents and powers, with an amplitude fitted on an earlier stretch."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..results import Curve, Curves, Record
+from .rate import Rate
+
+Terms = tuple[tuple[float, int], ...]
+"""Multiples m and powers k of (x/gamma)^k e^(-m x t); the last one is not part of the answer, but judges its error."""
+SQUARE: Terms = ((2.0, 0), (2.0, 1), (2.0, 2))
+"""An error that is a square of what is left: the amplitude at the edge of the spectrum, and its slope."""
+CROSS: Terms = ((1.0, -1), (2.0, 0), (1.0, 0))
+"""A cross term with the end (integrating e^(-xt) gives 1/x), and the square."""
+
+Times = Float[np.ndarray, "times"]
+
+
+@dataclass(frozen=True)
+class Tail:
+    """A late curve: its end and two integrals over the spectrum, whose amplitudes were fitted between two times.
+
+    Attributes
+    ----------
+    name
+        Of the curve.
+    end
+        Its value at t = infinity, from the fixed point.
+    terms
+        Multiples m and powers k: integrals of (x/gamma)^k e^(-m x t). At large t each is t^(-3/2) e^(-m gamma t) times
+        a constant.
+    amplitudes
+        Of the terms.
+    start, stop
+        Where it was fitted.
+    """
+
+    rate: Rate
+    name: str
+    end: float
+    terms: Terms
+    amplitudes: tuple[float, ...]
+    finer: tuple[float, ...]
+    start: float
+    stop: float
+
+    def at(self, times: float | Times) -> Curves:
+        """Return the curve at times from ``start`` on; the error is what one more term would change."""
+        wanted = np.atleast_1d(np.asarray(times, dtype=float))
+        if wanted.min() < self.start * (1.0 - 1e-9):
+            raise ValueError(f"times: given {wanted.min():g}, the tail was fitted from {self.start:g} on")
+        columns = _columns(self.rate, self.terms, wanted)
+        value = columns[:, :-1] @ np.array(self.amplitudes)
+        curve = Curve(self.end + value, np.abs(columns @ np.array(self.finer) - value))
+        return Curves(wanted, {self.name: curve}, False)
+
+
+def fit_tail(
+    rate: Rate, record: Record, name: Literal["train_error", "test_error"] = "train_error", *, start: float, stop: float
+) -> Tail:
+    """Fit the amplitude of a late curve between two times, and predict what comes after.
+
+    The exponents are the spectrum of the dynamics linearised at the end, the end is the fixed point: two amplitudes are
+    fitted, and a third one judges the error.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> model, task = fl.DiagonalLinear(30.0), fl.Regression(2.0, 0.1, fl.Bernoulli(0.1))
+    >>> rate = fl.convergence_rate(model, task)
+    >>> runs = fl.simulate(model, task, fl.GradientFlow(6.0 / float(rate.gamma)), dim=400, trials=2, key=0)
+    >>> tail = fl.fit_tail(rate, runs, start=1.0 / float(rate.gamma), stop=3.0 / float(rate.gamma))
+    >>> tail.terms[0]  # the training error falls with 2 gamma
+    (2.0, 0)
+    """
+    if not 0.0 < start < stop:
+        raise ValueError(f"start, stop: given {start:g} and {stop:g}, need 0 < start < stop")
+    point = rate.point
+    end = float(point.train_error if name == "train_error" else point.test_error)
+    alone = name == "train_error" or float(rate.test_rate) == float(rate.train_rate)
+    terms = SQUARE if alone else CROSS
+    inside = (record.times >= start) & (record.times <= stop)
+    if inside.sum() <= len(terms):
+        raise ValueError(
+            f"record: {inside.sum()} saved times between {start:g} and {stop:g}, needs at least {len(terms) + 1}; "
+            f"give more with save_at="
+        )
+    excess = record[name].value[inside] - end
+    columns = _columns(rate, terms, record.times[inside]) / excess[:, None]
+    fit = lambda given: tuple(map(float, np.linalg.lstsq(given, np.ones(len(excess)), rcond=None)[0]))
+    return Tail(rate, name, end, terms, fit(columns[:, :-1]), fit(columns), float(start), float(stop))
+
+
+def _columns(rate: Rate, terms: Terms, times: Times) -> Float[np.ndarray, "times terms"]:
+    spectrum, t = rate.spectrum, jnp.asarray(times)
+    return np.stack([np.asarray(spectrum.decay(t, multiple, power)) for multiple, power in terms], axis=1)
