@@ -100,7 +100,7 @@ def test_powers_with_weight_decay():
     w_star = 0.3 + 1e-4 * np.sinh(away)
     density = np.exp(-0.5 * w_star**2) * 1e-4 * np.cosh(away) * step
     times = np.array([0.0, 200.0, 400.0, 800.0])
-    w = np.asarray(infinite_data_weights(jnp.asarray(times), jnp.asarray(w_star), 0.5, 0.3))[1:]
+    w = np.asarray(infinite_data_weights(*map(jnp.asarray, (times, w_star, 0.5, 0.3))))[1:]
     end = np.sign(w_star) * np.maximum(np.abs(w_star) - 0.3, 0.0)
     square = ((w - end[None]) ** 2) @ density
     error = ((w - w_star[None]) ** 2 - (end - w_star)[None] ** 2) @ density

@@ -53,9 +53,10 @@ def infinite_data_weights(
 
     Examples
     --------
-    >>> w = infinite_data_weights(jnp.array([0.0, 1e3]), jnp.array([1.0, 0.05]), 0.1, weight_decay=0.1)
-    >>> [round(float(x), 4) for x in w[1]]
-    [0.9, 0.0]
+    >>> times, w_star = jnp.linspace(0.0, 1e3, 801), jnp.array([1.0, 0.05, 0.0])
+    >>> w = infinite_data_weights(times, w_star, jnp.array(0.1), jnp.array(0.1))
+    >>> [round(float(x), 4) for x in w[-1]]
+    [0.9, 0.0, 0.0]
     """
     log_scale = 2.0 * jnp.log(jnp.asarray(init_scale, dtype=jnp.float64))
     decay = jnp.asarray(weight_decay, dtype=jnp.float64)

@@ -3,8 +3,10 @@
 What counts as a transition, written down once:
 
 - lazy: the training error has fallen halfway from its start to its value at the end of the lazy phase;
-- rich: the test error is halfway between its plateau (at the geometric mean of the lazy and the rich time) and its end;
-- descent: half of the coordinates with w* != 0 have reached |w| = |w*|/2.
+- rich: the test error is halfway between its plateau (at the geometric mean of the lazy and the rich time) and its end
+  (the fixed point); predicted twice, see `Timescales.rich_sharp`;
+- descent: a coordinate with w* != 0 has reached |w| = |w*|/2; the median over those that do within the record. In a
+  limit each path is compared with its own prediction, and the median of the ratios is given.
 """
 
 from collections.abc import Mapping
@@ -16,33 +18,34 @@ from jaxtyping import Float
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..results import Limit, Record, Runs
+from .fixed_point import fixed_point
 from .lazy import lazy_errors
 from .timescales import Timescales, timescales
 
+TINY = 1e-300
 Paths = Float[np.ndarray, "paths"]
 Table = Float[np.ndarray, "times paths"]
 
 
 @dataclass(frozen=True)
 class Phases:
-    """Transition times by name; NaN where a record cannot show one (it ends before, or has no weights)."""
+    """Transition times by name; NaN where a record shows none: too late a first time, too early an end, no weights.
+
+    ``ratio`` is detected over predicted.
+    """
 
     predicted: Mapping[str, float]
     detected: Mapping[str, float]
-
-    @property
-    def ratio(self) -> dict[str, float]:
-        """Detected over predicted."""
-        return {name: self.detected[name] / self.predicted[name] for name in self.predicted}
+    ratio: Mapping[str, float]
 
     def __repr__(self) -> str:
-        lines = [f"{'phase':8s} {'predicted':>10s} {'detected':>10s} {'ratio':>7s}"]
+        lines = [f"{'phase':10s} {'predicted':>10s} {'detected':>10s} {'ratio':>7s}"]
         for name, ratio in self.ratio.items():
-            lines.append(f"{name:8s} {self.predicted[name]:10.4g} {self.detected[name]:10.4g} {ratio:7.3f}")
+            lines.append(f"{name:10s} {self.predicted[name]:10.4g} {self.detected[name]:10.4g} {ratio:7.3f}")
         return "\n".join(lines)
 
 
-def label_phases(record: Limit | Runs, model: Model, task: Regression) -> Phases:
+def label_phases(record: Record, model: Model, task: Regression) -> Phases:
     """Return the transitions of a limit or runs: predicted by `timescales`, and detected.
 
     Detection is defined in `flowlimit.asymptotics.phases`. The descent of a limit is predicted path by path from its
@@ -54,21 +57,15 @@ def label_phases(record: Limit | Runs, model: Model, task: Regression) -> Phases
     >>> problem = fl.DiagonalLinear(100.0, weight_decay=0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
     >>> runs = fl.simulate(*problem, fl.GradientFlow(60.0), dim=100, trials=2, key=0)
     >>> sorted(fl.label_phases(runs, *problem).predicted)
-    ['lazy', 'rich']
+    ['lazy', 'rich', 'rich_sharp']
     """
     times = timescales(model, task)
     if times.regime == "large":
         return _large(record, times)
-    predicted, detected = float(times.descent), np.nan
-    if isinstance(record, Limit) and record.paths is not None:
-        paths = record.paths
-        found = crossing_times(paths.times, np.abs(paths.w), np.abs(paths.w_star) / 2.0)
-        chosen = paths.w_star != 0.0
-        predicted = _median(descent_times(record, model, task)[chosen], paths.probability[chosen])
-        detected = _median(found[chosen], paths.probability[chosen])
-    elif isinstance(record, Runs):
-        detected = _detect_in_runs(record)
-    return Phases({"descent": predicted}, {"descent": detected})
+    if isinstance(record, Limit):
+        return _descent_of_limit(record, model, task)
+    detected = _descent_of_runs(record) if isinstance(record, Runs) else np.nan
+    return _phases({"descent": float(times.descent)}, {"descent": detected})
 
 
 def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
@@ -86,6 +83,12 @@ def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
     grown = np.abs(push) - float(times.model.weight_decay) * own.times[:, None]
     level = -2.0 * np.log(float(times.lazy) ** -0.5)
     return crossing_times(own.times, grown, np.full(len(paths.w_star), level))
+
+
+def learning_times(times: Float[np.ndarray, "times"], w: Table, w_star: Paths) -> Paths:
+    """Return when each coordinate first reaches |w| = |w*|/2; weights grow exponentially, so their logs are joined."""
+    log = lambda x: np.log(np.maximum(np.abs(x), TINY))
+    return crossing_times(times, log(w), log(w_star / 2.0))
 
 
 def crossing_times(times: Float[np.ndarray, "times"], values: Table, levels: Paths) -> Paths:
@@ -108,12 +111,13 @@ def _large(record: Record, times: Timescales) -> Phases:
     after = record.times > 0.0
     t = record.times[after]
     detected = {"lazy": _crossing(t, record.train_error[after], start_to_end.mean())}
-    if np.isfinite(rich):
+    if np.isfinite(rich) and len(t):
         plateau = float(np.interp(0.5 * np.log(lazy * rich), np.log(t), record.test_error[after]))
         late = t > np.sqrt(lazy * rich)
-        middle = 0.5 * (plateau + record.test_error[-1])
-        predicted["rich"], detected["rich"] = rich, _crossing(t[late], record.test_error[after][late], middle)
-    return Phases(predicted, detected)
+        middle = 0.5 * (plateau + float(fixed_point(times.model, times.task).test_error))
+        predicted |= {"rich": rich, "rich_sharp": float(times.rich_sharp)}
+        detected |= dict.fromkeys(("rich", "rich_sharp"), _crossing(t[late], record.test_error[after][late], middle))
+    return _phases(predicted, detected)
 
 
 def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
@@ -125,18 +129,35 @@ def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
     return float(found) if np.isfinite(found) else np.nan
 
 
-def _detect_in_runs(runs: Runs) -> float:
+def _descent_of_limit(limit: Limit, model: Model, task: Regression) -> Phases:
+    if limit.paths is None:
+        return _phases({"descent": float(timescales(model, task).descent)}, {"descent": np.nan})
+    paths, predicted = limit.paths, descent_times(limit, model, task)
+    detected = learning_times(paths.times, paths.w, paths.w_star)
+    both = (paths.w_star != 0.0) & np.isfinite(predicted) & np.isfinite(detected)
+    median = lambda values: {"descent": _median(values, paths.probability[both])}
+    predicted, detected = predicted[both], detected[both]
+    return Phases(median(predicted), median(detected), median(detected / predicted))
+
+
+def _descent_of_runs(runs: Runs) -> float:
     """Return the median over all trials' coordinates with w* != 0."""
     if runs.weights is None or runs.weights_times is None or runs.w_star is None:
         return np.nan
-    chosen = runs.w_star.ravel() != 0.0
-    w = np.moveaxis(runs.weights, 1, 0).reshape(len(runs.weights_times), -1)[:, chosen]
-    levels = np.abs(runs.w_star.ravel()[chosen]) / 2.0
-    return _median(crossing_times(runs.weights_times, np.abs(w), levels), np.ones(len(levels)))
+    w = np.moveaxis(runs.weights, 1, 0).reshape(len(runs.weights_times), -1)
+    found = learning_times(runs.weights_times, w, runs.w_star.ravel())
+    found = found[(runs.w_star.ravel() != 0.0) & np.isfinite(found)]
+    return _median(found, np.ones(len(found)))
+
+
+def _phases(predicted: dict[str, float], detected: dict[str, float]) -> Phases:
+    return Phases(predicted, detected, {name: detected[name] / predicted[name] for name in predicted})
 
 
 def _median(values: Paths, probability: Paths) -> float:
-    """Return the weighted median."""
+    """Return the weighted median; NaN of none."""
+    if not len(values):
+        return np.nan
     order = np.argsort(values)
     share = np.cumsum(probability[order]) / probability.sum()
     return float(values[order][np.searchsorted(share, 0.5)])

@@ -1,5 +1,6 @@
 """From small starts the time-averaged weights follow the lasso path, without solving the flow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -36,7 +37,7 @@ class LassoPath:
     test_error: Times
 
 
-def small_init_path(model: Model, task: Regression, times: float | Times) -> LassoPath:
+def small_init_path(model: Model, task: Regression, times: float | Sequence[float] | Times) -> LassoPath:
     """Return the errors of the time-averaged weights of a network of small init scale, by lasso fixed points.
 
     Integrating the flow, theta(t) = -int g is t times the averaged gradient, and w = alpha^2 e^(-lambda t) sinh(theta)

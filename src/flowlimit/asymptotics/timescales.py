@@ -31,6 +31,9 @@ class Timescales(eqx.Module):
     rich
         2 log(alpha)/lambda: when weight decay has made the network small enough to leave the lazy phase; infinite
         without weight decay.
+    rich_sharp
+        log(alpha^2/r)/lambda, when alpha^2 e^(-lambda t) has come down to the root mean square r of the weights at the
+        end of the lazy phase. `rich` takes 1 for r.
     search
         One over the typical pull, the root of E[(w* - z(0)/delta)^2]: time in which coordinates tell themselves apart.
     descent
@@ -43,13 +46,14 @@ class Timescales(eqx.Module):
     regime: Literal["large", "small"] = eqx.field(static=True)
     lazy: Scalar
     rich: Scalar
+    rich_sharp: Scalar
     search: Scalar
     descent: Scalar
 
     def __repr__(self) -> str:
         if is_traced(self.lazy) or jnp.ndim(self.lazy):
             return eqx.tree_pformat(self)
-        names = ("lazy", "rich") if self.regime == "large" else ("search", "descent")
+        names = ("lazy", "rich", "rich_sharp") if self.regime == "large" else ("search", "descent")
         text = ", ".join(f"{name} {float(getattr(self, name)):.6g}" for name in names)
         return f"{self.regime} init scale: {text}"
 
@@ -101,7 +105,7 @@ def timescales(model: Model, task: Regression) -> Timescales:
     >>> import flowlimit as fl
     >>> task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     >>> fl.timescales(fl.DiagonalLinear(1e3, weight_decay=0.1), task)
-    large init scale: lazy 1e-06, rich 138.155
+    large init scale: lazy 1e-06, rich 138.155, rich_sharp 152.222
     >>> fl.timescales(fl.DiagonalLinear(1e-3), task)
     small init scale: search 1.76777, descent 13.8153
     """
@@ -110,11 +114,19 @@ def timescales(model: Model, task: Regression) -> Timescales:
     second = (task.target.second_moment + task.noise_var) / task.aspect_ratio + task.target.second_moment
     large = not is_traced(scale) and float(scale) > 1.0
     positive = decay > 0.0
-    rich = jnp.where(positive, 2.0 * jnp.log(scale) / jnp.where(positive, decay, 1.0), jnp.inf)
+    when = lambda size: jnp.where(positive, jnp.log(scale**2 / size) / jnp.where(positive, decay, 1.0), jnp.inf)
     excess = _median_size(task) - decay
     descent = jnp.where(excess > 0.0, -2.0 * jnp.log(scale) / jnp.where(excess > 0.0, excess, 1.0), jnp.inf)
     regime = "large" if large else "small"
-    return Timescales(network, task, regime, scale**-2.0, rich, second**-0.5, descent)
+    rich = when(jnp.ones(())), when(jnp.sqrt(_lazy_square(task)))
+    return Timescales(network, task, regime, scale**-2.0, *rich, second**-0.5, descent)
+
+
+def _lazy_square(task: Regression) -> Scalar:
+    """Return E[w^2] at the end of the lazy phase: least squares, or the interpolator of least l2 norm."""
+    delta, rho2, noise_var = task.aspect_ratio, task.target.second_moment, task.noise_var
+    gap = jnp.where(delta == 1.0, jnp.nan, jnp.abs(delta - 1.0))
+    return jnp.minimum(delta, 1.0) * (rho2 + noise_var / gap)
 
 
 def _pull(task: Regression) -> Channel:

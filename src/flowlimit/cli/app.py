@@ -3,7 +3,7 @@
 import typer
 
 from .doctor import doctor
-from .longtime import fixed_point, rate
+from .longtime import fixed_point, rate, timescales
 from .simulate import simulate
 from .solve import solve
 
@@ -17,6 +17,7 @@ app.command()(simulate)
 app.command()(solve)
 app.command()(fixed_point)
 app.command()(rate)
+app.command()(timescales)
 app.command()(doctor)
 
 

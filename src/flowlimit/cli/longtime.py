@@ -1,4 +1,4 @@
-"""`flowlimit fixed-point` and `flowlimit rate`: where gradient flow ends, and how fast it gets there."""
+"""`flowlimit fixed-point`, `rate` and `timescales`: where gradient flow ends, how fast, and through which phases."""
 
 import typer
 
@@ -36,6 +36,27 @@ def rate(
     import flowlimit as fl
 
     typer.echo(f"{fl.convergence_rate(*_problem(init_scale, weight_decay, aspect_ratio, noise_var, sparsity))}")
+
+
+def timescales(
+    init_scale: InitScale = 0.3,
+    weight_decay: WeightDecay = 0.0,
+    aspect_ratio: AspectRatio = 0.5,
+    noise_var: NoiseVar = 0.01,
+    sparsity: Sparsity = 0.1,
+) -> None:
+    """Print when the phases of learning come: lazy and rich from large starts, search and descent from small ones."""
+    import numpy as np
+
+    import flowlimit as fl
+
+    times = fl.timescales(*_problem(init_scale, weight_decay, aspect_ratio, noise_var, sparsity))
+    typer.echo(f"{times}")
+    if times.regime == "small" and init_scale < 1.0:
+        typer.echo("share of coordinates past their descent time:")
+        for t in float(times.search) * np.array([2.0, 5.0, 10.0, 20.0]):
+            learnt, wrong = float(times.learnt(t)), float(times.false_alarms(t))
+            typer.echo(f"t = {t:8.4g}: targets {learnt:.4f}, others {wrong:.4f}")
 
 
 def _problem(init_scale: float, weight_decay: float, aspect_ratio: float, noise_var: float, sparsity: float):

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .outcome import Outcome
-from .record import Curve, Record, Times, store_attributes
+from .record import Curve, Curves, Record, Times, store_attributes
 
 if TYPE_CHECKING:
     import xarray
@@ -129,10 +129,36 @@ class Limit(Record):
     def curves(self) -> Mapping[str, Curve]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Means over replicas with their standard errors, all parts included."""
         parts = (self.statistical, self.bias, self.time_error)
+        mean = lambda value: (
+            value.mean(axis=0) if len(value) else np.full(value.shape[1:], np.nan)
+        )  # out of time at once
         return {
-            name: Curve(value.mean(axis=0), np.sqrt(sum(part[name] ** 2 for part in parts)))
+            name: Curve(mean(value), np.sqrt(sum(part[name] ** 2 for part in parts)))
             for name, value in self.values.items()
         }
+
+    def time_averaged(self) -> Curves:
+        """Return the errors of the averaged weights (1/t) int_0^t w(s) ds at the nodes, by integrals of C_w and C_f.
+
+        Their standard errors treat the spread of a kernel as common to all its values, an upper bound.
+        """
+        if self.kernels is None or self.operators is None or self.discrete:
+            raise ValueError("limit: given one without kernels, or of gradient descent; needs a solved flow")
+        rows = self.operators.S / self.operators.times[:, None]
+        average = lambda kernel: np.einsum("ti,ij,tj->t", rows, kernel, rows, optimize=True)
+        kernels = {"train_error": "C_f", "test_error": "C_w"}
+        error = {name: average(self.kernels.stderr[kernel]) for name, kernel in kernels.items()}
+        # C_w is E[(w - w*)(w - w*)]; the test error adds the noise: their difference at any time.
+        noise_var = float(self.at(self.kernels.times[0]).test_error[0] - self.kernels.C_w[0, 0])
+        noise = {"train_error": 0.0, "test_error": noise_var}
+        return Curves(
+            self.operators.times,
+            {
+                name: Curve(average(getattr(self.kernels, kernel)) + noise[name], np.abs(error[name]))
+                for name, kernel in kernels.items()
+            },
+            False,
+        )
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return a labelled data set with axes replica and time, and provenance in its attributes."""

@@ -1,0 +1,153 @@
+"""Timescales, explicit solutions of the phases, labels on curves, and the small-start lasso path."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import flowlimit as fl
+from flowlimit.asymptotics.explicit import infinite_data_weights, logistic_weights, search_weights
+from flowlimit.asymptotics.lazy import lazy_errors
+from flowlimit.asymptotics.phases import crossing_times, learning_times
+from flowlimit.results import Curve, Curves
+
+TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+
+
+def flow(w_star, init_scale, weight_decay, times):
+    """Integrate eq. (dmft_inf_delta) as printed, with scipy."""
+    root = lambda t, w: np.sqrt(w**2 + init_scale**4 * np.exp(-2.0 * weight_decay * t))
+    drift = lambda t, w: -root(t, w) * (w - w_star) - weight_decay * w
+    found = solve_ivp(drift, (0.0, times[-1]), [0.0], method="LSODA", t_eval=times, rtol=1e-10, atol=1e-13)
+    return found.y[0]
+
+
+@pytest.mark.parametrize(("init_scale", "weight_decay"), [(1e-3, 0.0), (0.1, 0.2), (1.0, 0.0), (30.0, 0.5)])
+def test_infinite_data(init_scale, weight_decay):
+    times = np.linspace(0.0, 40.0, 9)
+    w_star = np.array([1.0, -0.5, 0.1])
+    found = infinite_data_weights(jnp.asarray(times), jnp.asarray(w_star), init_scale, weight_decay)
+    for column, target in enumerate(w_star):
+        np.testing.assert_allclose(
+            found[:, column], flow(target, init_scale, weight_decay, times), rtol=1e-6, atol=1e-8
+        )
+
+
+def test_search_phase():
+    """W(t) is alpha^2 times the flow at infinite data while weights are small, and the formula of the paper."""
+    times, pull, decay = jnp.array([0.5, 2.0, 4.0]), jnp.array([1.0, -0.3]), 0.2
+    found = search_weights(times, pull, decay)
+    size, sign = np.abs(pull), np.sign(pull)
+    t = np.asarray(times)[:, None]
+    np.testing.assert_allclose(found, sign / 2 * (1 - np.exp(-2 * size * t)) * np.exp((size - decay) * t), rtol=1e-12)
+    exact = infinite_data(4.0, np.asarray(pull), 1e-4, decay)[1][[100, 400, 800], :2]
+    np.testing.assert_allclose(1e-8 * found, exact, rtol=1e-5)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.3, 1.0, 1.5])
+def test_logistic_phase(decay):
+    """A solution of w' = -|w| (w - w*) - lambda w, by differences; D = 0 included."""
+    times, step = np.linspace(0.0, 5.0, 5001, retstep=True)
+    w = np.asarray(logistic_weights(jnp.asarray(times), jnp.array([1.0, -1.0]), jnp.array([0.2, 0.2]), decay))
+    np.testing.assert_allclose(w[:, 1], -w[:, 0], rtol=1e-12)
+    middle = w[1:-1, 0]
+    np.testing.assert_allclose(
+        (w[2:, 0] - w[:-2, 0]) / (2 * step), -middle * (middle - 1.0) - decay * middle, atol=1e-6
+    )
+
+
+def test_lazy_phase():
+    """Init scale 100 against simulation: 4 standard errors of the runs, and the network's own order 1e-4."""
+    model, times = fl.DiagonalLinear(100.0), np.array([0.0, 3e-5, 1e-4, 3e-4])
+    runs = fl.simulate(model, TASK, fl.GradientFlow(3e-4), dim=500, trials=20, key=0, save_at=times)
+    found = fl.timescales(model, TASK).lazy_errors(times)
+    for name in ("train_error", "test_error"):
+        curve = runs[name]
+        np.testing.assert_array_less(np.abs(curve.value - getattr(found, name)), 4.0 * curve.stderr + 1e-4)
+
+
+def test_scales():
+    large, small = fl.timescales(fl.DiagonalLinear(100.0, 0.1), TASK), fl.timescales(fl.DiagonalLinear(0.01, 0.1), TASK)
+    assert (large.regime, small.regime) == ("large", "small")
+    assert float(large.lazy) == pytest.approx(1e-4)
+    assert float(large.rich) == pytest.approx(20.0 * np.log(100.0))
+    assert np.isinf(float(fl.timescales(fl.DiagonalLinear(100.0), TASK).rich))
+    # r^2 = E[w^2] at the end of the lazy phase: the test error's end is rho^2 (1 - delta) + sigma^2/(1 - delta)
+    end = lazy_errors(TASK, np.array([np.inf])).test_error[0]
+    assert end == pytest.approx(0.1 * 0.5 + 0.01 / 0.5)
+    assert float(large.rich_sharp - large.rich) == pytest.approx(-np.log(np.sqrt(0.5 * (0.1 + 0.01 / 0.5))) / 0.1)
+    # the median pull of targets is where half of them are learnt by the descent time
+    assert float(small.learnt(small.descent)) == pytest.approx(0.5, abs=1e-9)
+    assert float(small.descent_time(jnp.array(1.1))) == pytest.approx(2.0 * np.log(100.0))
+    assert np.isinf(float(small.descent_time(jnp.array(0.05))))
+    late = small.false_alarms(jnp.array([1.0, 10.0, 100.0]))
+    assert (np.diff(np.asarray(late)) > 0.0).all()
+
+
+def test_order_of_learning():
+    """Shares of drawn pulls, 4 binomial standard errors."""
+    rng, times = np.random.default_rng(0), fl.timescales(fl.DiagonalLinear(1e-3), TASK)
+    pull = 1.0 + np.sqrt(0.11 / 0.5) * rng.normal(size=20_000)
+    for t in (8.0, 14.0, 30.0):
+        share = np.mean(np.asarray(times.descent_time(jnp.asarray(pull))) < t)
+        assert float(times.learnt(jnp.array(t))) == pytest.approx(share, abs=4.0 * 0.5 / np.sqrt(20_000))
+
+
+@pytest.mark.parametrize(("init_scale", "bound"), [(0.01, 0.1), (1e-4, 0.05)])
+def test_descent_at_infinite_data(init_scale, bound):
+    times, w = infinite_data(60.0, np.array([1.0, 0.6]), init_scale, 0.1)
+    found = learning_times(times, w, np.array([1.0, 0.6, 1.0]))[:2]
+    scales = fl.timescales(fl.DiagonalLinear(init_scale, 0.1), TASK)
+    predicted = np.asarray(scales.descent_time(jnp.array([1.0, 0.6])))
+    ratio = found / predicted
+    assert (ratio > 1.0).all()
+    assert (ratio < 1.0 + bound).all()
+
+
+def test_rich_phase_at_infinite_data():
+    times, w = infinite_data(300.0, np.array([1.0]), 1e4, 0.1)
+    halfway = crossing_times(times[2:], (w[2:] - 1.0) ** 2, np.full(3, 0.005))[0]
+    assert halfway / float(fl.timescales(fl.DiagonalLinear(1e4, 0.1), TASK).rich) == pytest.approx(1.0, abs=0.01)
+
+
+def test_labels_of_a_limit_and_of_runs():
+    """The descent of paths is predicted by their own z; runs and limit agree on the median descent time.
+
+    The median over some 120 targets of the runs has a standard error of about 10%: 4 of them are allowed.
+    """
+    model, horizon, times = fl.DiagonalLinear(1e-2), fl.GradientFlow(18.0), np.linspace(0.0, 18.0, 37)
+    limit = fl.solve_dmft(model, TASK, horizon, rtol=5e-2, key=0)
+    phases = fl.label_phases(limit, model, TASK)
+    assert 1.0 < phases.ratio["descent"] < 1.15
+    runs = fl.simulate(model, TASK, horizon, dim=400, trials=3, key=0, weights_at=times)
+    assert fl.label_phases(runs, model, TASK).detected["descent"] == pytest.approx(phases.detected["descent"], rel=0.4)
+    assert "descent" in repr(phases)
+    averaged = limit.time_averaged()
+    path = fl.small_init_path(model, TASK, averaged.times[-1:])
+    assert path.test_error[0] == pytest.approx(averaged.test_error[-1], rel=0.08)
+    assert path.train_error[0] == pytest.approx(averaged.train_error[-1], rel=0.03)
+    weights = runs.weights.mean(axis=1)  # equal times: an average over time by the trapezoidal rule, nearly
+    errors = ((weights - runs.w_star) ** 2).mean(axis=1) + 0.01
+    stderr = errors.std(ddof=1) / np.sqrt(len(errors))
+    assert averaged.test_error[-1] == pytest.approx(errors.mean(), abs=4.0 * stderr + 0.002)
+
+
+def test_labels_need_what_they_show():
+    model = fl.DiagonalLinear(100.0, 0.5)
+    record = Curves(
+        np.array([0.0, 50.0]), {n: Curve(np.ones(2), np.zeros(2)) for n in ("train_error", "test_error")}, False
+    )
+    phases = fl.label_phases(record, model, TASK)
+    assert np.isnan(phases.detected["rich"])
+    with pytest.raises(ValueError, match="below 1"):
+        fl.small_init_path(model, TASK, 3.0)
+    with pytest.raises(ValueError, match="positive"):
+        fl.small_init_path(fl.DiagonalLinear(0.1), TASK, 0.0)
+
+
+def test_small_init_path_is_a_lasso():
+    """One point of the path is the fixed point of a network with that weight decay."""
+    path = fl.small_init_path(fl.DiagonalLinear(1e-2, 0.05), TASK, [10.0, 40.0])
+    for penalty, train, test in zip(path.penalty, path.train_error, path.test_error, strict=True):
+        point = fl.fixed_point(fl.DiagonalLinear(1e-2, penalty), TASK)
+        assert (train, test) == pytest.approx((float(point.train_error), float(point.test_error)), rel=1e-9)
