@@ -63,10 +63,9 @@ def _along_the_path(limit: fl.Limit, model: fl.DiagonalLinear) -> str:
 def infinite() -> None:
     print("| init scale | predicted | detected | ratio |\n|---|---|---|---|")
     for scale in (*LARGE, *SMALL):
-        model = fl.DiagonalLinear(scale, DECAY)
         predicted = abs(2.0 * np.log(scale)) / (DECAY if scale > 1.0 else 1.0 - DECAY)
         times = np.r_[0.0, np.linspace(1e-3, 2.0 * predicted + 50.0, 4000)]
-        w = np.asarray(infinite_data_weights(jnp.asarray(times), jnp.array([1.0]), model.init_scale, DECAY))
+        w = np.asarray(infinite_data_weights(jnp.asarray(times), jnp.array([1.0]), scale, DECAY))
         detected = learning_times(times, w, np.array([1.0]))[0]
         if scale > 1.0:  # from w = 1 at the plateau to 1 - lambda: halfway of the squared distance
             detected = crossing_times(times[2:], (w[2:] - 1.0) ** 2, np.array([0.5 * DECAY**2]))[0]

@@ -27,7 +27,7 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
 }
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "start", "definitions", "simulate", "limit")}
+html_sidebars = {page: [] for page in ("index", "start", "definitions", "simulate", "limit", "longtime", "phases")}
 
 default_role = "code"
 nitpicky = False
