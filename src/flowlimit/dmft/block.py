@@ -19,7 +19,7 @@ from .correction import corrected_response, corrected_root
 from .history import Node, before, onto_history, times_history
 from .samples_side import Feedback, Root, feedback_rows, root_rows
 from .site import NodePaths, NodeTheta, Site
-from .state import Front, Paths, Rows, Setting
+from .state import Front, Paths, Rows, SamplePaths, Setting
 from .weights_side import (
     Linearised,
     advance_tangents,
@@ -57,6 +57,7 @@ class Problem(eqx.Module):
     reference: Reference
     observe: Observe = eqx.field(static=True)
     explicit: bool = eqx.field(static=True)  # steps: one iteration is exact
+    samples: SamplePaths | None = None  # a stochastic samples side; none for the squared loss, which closes
 
 
 class Guess(NamedTuple):

@@ -6,9 +6,17 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..numerics.blocks import Blocks
-from .block import Problem, advance
+from .block import Problem
+from .block import advance as advance_closed
 from .history import Node
+from .sampled_side import advance_sampled
 from .state import Front, Rows, empty_rows, start_front
+
+
+def advance(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
+    """Solve one block, with the samples side that the loss has."""
+    one = advance_closed if problem.samples is None else advance_sampled
+    return one(problem, block, node, front, rows)
 
 
 # The rows are large and updated in place. The front is not, so that a block can be tried again.
@@ -20,7 +28,7 @@ def advance_block(fixed: tuple[Problem, Blocks, Node, Front], rows: Rows) -> tup
 
 def march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
     """Solve all blocks, one call a block."""
-    front, rows = start_front(problem.paths), empty_rows(problem.paths, observables)
+    front, rows = start_front(problem.paths), empty_rows(problem.paths, observables, problem.samples)
     count, order = blocks.times.shape
     for index in range(count):
         block = jax.tree.map(lambda x, index=index: x[index], blocks)
@@ -35,6 +43,6 @@ def whole_march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
     def step(carry: tuple[Front, Rows], this: tuple[Blocks, Node]) -> tuple[tuple[Front, Rows], None]:
         return advance(problem, *this, *carry), None
 
-    start = (start_front(problem.paths), empty_rows(problem.paths, observables))
+    start = (start_front(problem.paths), empty_rows(problem.paths, observables, problem.samples))
     nodes = order * jnp.arange(blocks.times.shape[0])
     return lax.scan(step, start, (blocks, nodes))[0][1]

@@ -20,6 +20,8 @@ NEGLIGIBLE = 1e-3
 """Roots of errors below this part of their start (errors below 1e-6 of it) need no relative accuracy."""
 OWN = ("penalty", "norm_1", "w_squared")
 """Averages taken at the nodes, before the user's."""
+SAMPLED = ("train_error", "test_error", "loss")
+"""Averages of a stochastic samples side, after the user's."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Measure:
     """Averages over paths at a block's nodes. Two with the same functions are one static argument of the program."""
 
     observables: tuple[tuple[str, Observable], ...]
+    sampled: bool = False  # whether the samples side adds its own averages, at the end
 
     def __call__(
         self, site: Site, block: Blocks, theta: NodeTheta, W: NodePaths, paths: Paths
@@ -40,7 +43,7 @@ class Measure:
     @property
     def count(self) -> int:
         """Number of averages."""
-        return len(OWN) + len(self.observables)
+        return len(OWN) + len(self.observables) + len(SAMPLED) * self.sampled
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,25 @@ class Solution:
     G: np.ndarray
     L: np.ndarray
     averages: np.ndarray
+    L_w: np.ndarray | None = None  # of a stochastic samples side: root of C_w, its first column along w*
 
     @property
     def root_w(self) -> np.ndarray:
         """Root of C_w + sigma^2: G^-1 L, since C_f = G (C_w + sigma^2) G^T."""
-        return self.L + self.R_w @ self.L
+        return self.L + self.R_w @ self.L if self.L_w is None else self.L_w
 
 
 def read_solution(rows: Rows, nodes: int) -> Solution:
     """Take a solution from the device, without the room that was not used."""
     cut = lambda x: np.asarray(x)[:nodes, :nodes]
-    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), np.asarray(rows.averages)[:nodes])
+    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), np.asarray(rows.averages)[:nodes], _root_w(rows, nodes))
+
+
+def _root_w(rows: Rows, nodes: int) -> np.ndarray | None:
+    if rows.samples is None:
+        return None
+    along = np.asarray(rows.samples.along)[:nodes, None]
+    return np.concatenate([along, np.asarray(rows.samples.L_w)[:nodes, :nodes]], axis=1)
 
 
 def read_paths(grid: Grid, problem: Problem, rows: Rows, solution: Solution) -> PathSample:
@@ -83,11 +94,15 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
     """
     square = lambda root: np.sum((grid.to_saves @ root) ** 2, axis=1)
     averages = grid.to_saves @ solution.averages
-    train = square(solution.L)
+    if measure.sampled:
+        train, test, loss = averages[:, -len(SAMPLED) :].T
+    else:
+        train, test = square(solution.L), square(solution.root_w)
+        loss = 0.5 * train
     curves = {
         "train_error": train,
-        "test_error": square(solution.root_w),
-        "loss": 0.5 * train + averages[:, 0],
+        "test_error": test,
+        "loss": loss + averages[:, 0],
         "norm_1": averages[:, 1],
         "norm_2": np.sqrt(np.maximum(averages[:, 2], 0.0)),
     }

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..problem.losses import Loss
 from ..types import Scalar
 
 
@@ -19,6 +20,32 @@ class Paths(eqx.Module):
     w_star: Float[Array, "M"]
     probability: Float[Array, "M"]
     few_probability: Float[Array, "few"]
+
+
+class SamplePaths(eqx.Module):
+    """One replica's randomness on the samples side: normals of f* (``teacher``), of labels, and of outputs."""
+
+    normals: Float[Array, "N Ms"]
+    teacher: Float[Array, "Ms"]
+    noise: Float[Array, "Ms"]
+    probability: Float[Array, "Ms"]
+    few_probability: Float[Array, "few_s"]
+    loss: Loss
+
+
+class SampleRows(eqx.Module):
+    """What a stochastic samples side knows so far.
+
+    Residuals l and their response, directions Q of C_l and C_w, the root L_w of C_w across w*, and
+    ``along`` = E[(w - w*) w*]/rho.
+    """
+
+    residuals: Float[Array, "N Ms"]
+    response: Float[Array, "N N few_s"]
+    Q_l: Float[Array, "N Ms"]
+    Q_w: Float[Array, "N M"]
+    L_w: Float[Array, "N N"]
+    along: Float[Array, "N"]
 
 
 class Setting(eqx.Module):
@@ -57,6 +84,7 @@ class Rows(eqx.Module):
     averages: Float[Array, "N observables"]
     iterations: Float[Array, "N"]
     disagreement: Float[Array, "N"]
+    samples: SampleRows | None = None
 
 
 def start_front(paths: Paths) -> Front:
@@ -65,7 +93,7 @@ def start_front(paths: Paths) -> Front:
     return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)))
 
 
-def empty_rows(paths: Paths, observables: int) -> Rows:
+def empty_rows(paths: Paths, observables: int, samples: SamplePaths | None = None) -> Rows:
     """Return rows for all nodes, none of them reached."""
     room, M = paths.normals.shape
     few = paths.few_probability.shape[0]
@@ -81,6 +109,20 @@ def empty_rows(paths: Paths, observables: int) -> Rows:
         averages=jnp.zeros((room, observables)),
         iterations=jnp.zeros(room),
         disagreement=jnp.zeros(room),
+        samples=None if samples is None else _empty_samples(samples, M),
+    )
+
+
+def _empty_samples(samples: SamplePaths, paths: int) -> SampleRows:
+    room, own = samples.normals.shape
+    few = samples.few_probability.shape[0]
+    return SampleRows(
+        residuals=jnp.zeros((room, own)),
+        response=jnp.zeros((room, room, few)),
+        Q_l=jnp.zeros((room, own)),
+        Q_w=jnp.zeros((room, paths)),
+        L_w=jnp.zeros((room, room)),
+        along=jnp.zeros(room),
     )
 
 

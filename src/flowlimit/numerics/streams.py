@@ -22,6 +22,7 @@ class Purpose(enum.IntEnum):
     NOISE = 2
     INIT = 3
     PATHS = 4
+    OUTPUTS = 5
 
 
 def as_key(key: Any) -> PRNGKey:

@@ -5,13 +5,14 @@ from .flow import Flow, make_flow
 from .laws import Bernoulli, BernoulliGauss, Empirical, Law, Normal, PointMass, SparseRademacher
 from .models import DiagonalLinear, Linear, Model, Reparametrized
 from .noun import Noun, from_dict
-from .tasks import Dataset, Regression
+from .tasks import Classification, Dataset, GeneralizedLinear, Regression
 from .trainings import ContinuousClock, GradientDescent, GradientFlow, StepClock, Training
 
 __all__ = [
     "Bernoulli",
     "BernoulliGauss",
     "BinaryDesign",
+    "Classification",
     "ContinuousClock",
     "Dataset",
     "Design",
@@ -19,6 +20,7 @@ __all__ = [
     "Empirical",
     "Flow",
     "GaussianDesign",
+    "GeneralizedLinear",
     "GradientDescent",
     "GradientFlow",
     "IIDDesign",

@@ -14,10 +14,11 @@ import jax
 from jaxtyping import Array, Float
 
 from ..types import Coordinates, Scalar, Theta, ThetaRows
+from .losses import Loss
 from .models.diagonal import mirrored
 from .models.model import Model
 from .models.scales import PerCoordinate
-from .tasks import Dataset, Regression, SquaredLoss
+from .tasks import Dataset, Task
 from .trainings import Clock, ContinuousClock, Training
 
 
@@ -28,7 +29,7 @@ class Flow(eqx.Module):
     readout: Callable[..., Scalar]
     drift: Callable[..., Theta]
     penalty: Callable[..., Scalar]
-    loss: SquaredLoss
+    loss: Loss
     clock: Clock
     num_normals: int = eqx.field(static=True)
 
@@ -53,7 +54,7 @@ class Flow(eqx.Module):
         return jax.vmap(self.penalty, in_axes=(None, -1))(t, theta)
 
 
-def make_flow(model: Model, task: Regression | Dataset, training: Training) -> Flow:
+def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
     """Turn a problem into its flow.
 
     In continuous time a model runs in its mirror coordinate if it has one: the same weights, better conditioned.

@@ -1,5 +1,7 @@
 """Tasks: the law of the data and the loss that is trained on it; and `Dataset`, concrete data in place of a task."""
 
+import abc
+
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -8,30 +10,53 @@ from ..types import Coordinates, Matrix, Number, Samples, Scalar, is_traced
 from .checks import instance, number, optional_number
 from .designs import Design, GaussianDesign, MatrixDesign, as_matrix
 from .laws import Law
+from .losses import LogisticLoss, Loss, SquaredLoss
 from .noun import Noun, data_field
 
 
-class SquaredLoss(Noun):
-    """Loss (1/2)(y - f)^2 a sample, with y = f_star + noise. Errors are the paper's, without the 1/2."""
+class _Task(Noun):
+    """What tasks share: labels made by a linear teacher w*, on samples / dim -> aspect_ratio, and a loss."""
+
+    @property
+    @abc.abstractmethod
+    def loss(self) -> Loss:
+        """The loss that is trained."""
+
+    @property
+    @abc.abstractmethod
+    def noise_scale(self) -> Scalar:
+        """Standard deviation of the noise numbers that the loss takes."""
+
+    @property
+    @abc.abstractmethod
+    def error_floor(self) -> Scalar:
+        """What label noise adds to the test error, besides what the loss knows of."""
 
     def residual(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
-        """Return l(f; noise), the derivative of the loss."""
-        return f - f_star - noise
-
-    def loss(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
-        """Return the loss of one sample."""
-        return 0.5 * self.residual(f, f_star, noise) ** 2
+        """Return the derivative of the loss of one sample."""
+        return self.loss.residual(f, f_star, noise)
 
     def error(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
-        """Return the error that is reported, (y - f)^2."""
-        return self.residual(f, f_star, noise) ** 2
+        """Return the error of one sample."""
+        return self.loss.error(f, f_star, noise)
 
-    def test_error(self, w: Coordinates, w_star: Coordinates, noise_var: Scalar) -> Scalar:
-        """Return the mean error on new isotropic samples, ``|w - w*|^2/d + noise_var``."""
-        return jnp.mean((w - w_star) ** 2) + noise_var
+    def samples(self, dim: int) -> int:
+        """Return the number of samples at a dim, at least 1."""
+        design, aspect_ratio = getattr(self, "design"), getattr(self, "aspect_ratio")  # noqa: B009
+        return design.matrix.shape[0] if isinstance(design, MatrixDesign) else max(1, round(float(aspect_ratio) * dim))
+
+    def __check_init__(self) -> None:
+        design, aspect_ratio = getattr(self, "design"), getattr(self, "aspect_ratio")  # noqa: B009
+        if isinstance(design, MatrixDesign) and not is_traced(aspect_ratio):
+            samples, dim = design.matrix.shape
+            if abs(float(aspect_ratio) * dim - samples) > 0.5:
+                raise ValueError(
+                    f"aspect_ratio: given {float(aspect_ratio):g}, but the design's matrix is {samples} x {dim}; "
+                    f"needs aspect_ratio={samples / dim:g}"
+                )
 
 
-class Regression(Noun):
+class Regression(_Task):
     """Linear teacher with noise, y = x.w* + xi, on samples / dim -> aspect_ratio.
 
     Parameters
@@ -58,33 +83,110 @@ class Regression(Noun):
     target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
-    def __check_init__(self) -> None:
-        if isinstance(self.design, MatrixDesign) and not is_traced(self.aspect_ratio):
-            samples, dim = self.design.matrix.shape
-            if abs(float(self.aspect_ratio) * dim - samples) > 0.5:
-                raise ValueError(
-                    f"aspect_ratio: given {float(self.aspect_ratio):g}, but the design's matrix is {samples} x {dim}; "
-                    f"needs aspect_ratio={samples / dim:g}"
-                )
-
     @property
     def loss(self) -> SquaredLoss:
-        """The loss that is trained."""
+        """The squared loss."""
         return SquaredLoss()
 
-    def residual(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
-        """Return f - y, the derivative of the loss of one sample."""
-        return self.loss.residual(f, f_star, noise)
+    @property
+    def noise_scale(self) -> Scalar:
+        """The root of noise_var."""
+        return jnp.sqrt(self.noise_var)
 
-    def error(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
-        """Return (f - y)^2, the error of one sample."""
-        return self.loss.error(f, f_star, noise)
+    @property
+    def error_floor(self) -> Scalar:
+        """Return noise_var."""
+        return self.noise_var
 
-    def samples(self, dim: int) -> int:
-        """Return the number of samples at a dim, at least 1."""
-        if isinstance(self.design, MatrixDesign):
-            return self.design.matrix.shape[0]
-        return max(1, round(float(self.aspect_ratio) * dim))
+
+class GeneralizedLinear(_Task):
+    """Any loss on labels made by a linear teacher.
+
+    Parameters
+    ----------
+    aspect_ratio
+        Samples over dim, the paper's delta.
+    target
+        Law of the entries of the teacher w*.
+    loss
+        A loss with its labels, e.g. `HuberLoss`, `LogisticLoss`, or a `CustomLoss` of your own.
+    design
+        Law of the data matrix; Gaussian unless given.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.GeneralizedLinear(2.0, fl.Normal(), fl.HuberLoss(noise_std=0.5, tail=1.0))
+    GeneralizedLinear(aspect_ratio=2, target=Normal(), loss=HuberLoss(noise_std=0.5, tail=1))
+    """
+
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
+    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    given_loss: Loss = eqx.field(
+        converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"), metadata={"argument": "loss"}
+    )
+    design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
+
+    @property
+    def loss(self) -> Loss:
+        """The loss given."""
+        return self.given_loss
+
+    @property
+    def noise_scale(self) -> Scalar:
+        """Return 1: losses take standard normals."""
+        return jnp.ones(())
+
+    @property
+    def error_floor(self) -> Scalar:
+        """Return 0: the loss's own test error knows its noise."""
+        return jnp.zeros(())
+
+
+class Classification(_Task):
+    """Two classes: labels are the sign of a linear teacher, or random around it, and the loss is logistic.
+
+    Parameters
+    ----------
+    aspect_ratio
+        Samples over dim, the paper's delta.
+    target
+        Law of the entries of the teacher w*.
+    slope
+        Of a logistic teacher, P(y = 1) = 1/(1 + e^(-slope f_star)); a sign teacher unless given.
+    design
+        Law of the data matrix; Gaussian unless given.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.Classification(aspect_ratio=2.0, target=fl.Normal())
+    Classification(aspect_ratio=2, target=Normal())
+    """
+
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
+    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    slope: Scalar | None = eqx.field(default=None, converter=optional_number("slope", above=0.0, example=2.0))
+    design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
+
+    @property
+    def loss(self) -> LogisticLoss:
+        """The logistic loss."""
+        return LogisticLoss(self.slope)
+
+    @property
+    def noise_scale(self) -> Scalar:
+        """Return 1: losses take standard normals."""
+        return jnp.ones(())
+
+    @property
+    def error_floor(self) -> Scalar:
+        """Return 0: the loss's own test error knows its noise."""
+        return jnp.zeros(())
+
+
+Task = Regression | GeneralizedLinear | Classification
+"""Any law of data."""
 
 
 class Dataset(Noun):

@@ -9,7 +9,7 @@ from jaxtyping import Array, Int
 
 from ..numerics.streams import Purpose, stream
 from ..problem.designs import MatrixDesign
-from ..problem.tasks import Dataset, Regression
+from ..problem.tasks import Dataset, Task
 from ..types import Coordinates, Matrix, PRNGKey, Samples, Scalar
 
 
@@ -39,7 +39,7 @@ def join(shared: Part, own: Part) -> Data:
     return Data(**{f.name: getattr(fields, f.name) for f in dataclasses.fields(Data)})
 
 
-def shared_data(task: Regression | Dataset) -> Part:
+def shared_data(task: Task | Dataset) -> Part:
     """Return the part of the data that all trials share."""
     if isinstance(task, Dataset):
         return Part(task.X, task.y, jnp.zeros_like(task.y), task.w_star, _noise_var(task))
@@ -47,18 +47,20 @@ def shared_data(task: Regression | Dataset) -> Part:
     return Part(matrix, noise_var=_noise_var(task))
 
 
-def trial_data(task: Regression, samples: int, dim: int, key: PRNGKey, trial: Int[Array, ""]) -> Part:
+def trial_data(task: Task, samples: int, dim: int, key: PRNGKey, trial: Int[Array, ""]) -> Part:
     """Draw the part of the data that is a trial's own: X, w* and the label noise."""
     X = task.design.sample(stream(key, Purpose.DESIGN, trial), samples, dim)
     w_star = task.target.sample(stream(key, Purpose.TARGET, trial), (dim,))
-    noise = jnp.sqrt(task.noise_var) * jax.random.normal(stream(key, Purpose.NOISE, trial), (samples,))
+    noise = task.noise_scale * jax.random.normal(stream(key, Purpose.NOISE, trial), (samples,))
     return Part(None if is_shared(task) else X, w_star @ X.T, noise, w_star)
 
 
-def is_shared(task: Regression | Dataset) -> bool:
+def is_shared(task: Task | Dataset) -> bool:
     """Whether all trials see the same matrix X."""
     return isinstance(task, Dataset) or isinstance(task.design, MatrixDesign)
 
 
-def _noise_var(task: Regression | Dataset) -> Scalar:
-    return jnp.zeros(()) if task.noise_var is None else task.noise_var
+def _noise_var(task: Task | Dataset) -> Scalar:
+    if isinstance(task, Dataset):
+        return jnp.zeros(()) if task.noise_var is None else task.noise_var
+    return task.error_floor

@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from .data import Part, shared_data
 from .engine import State
 from .flows import FlowEngine
@@ -63,7 +63,7 @@ def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
     for turn, first in enumerate(batches):
         # The last batch may run trials beyond the number asked for: not kept, and cheaper than a new program.
         trials = first + jnp.arange(at_once)
-        if isinstance(plan.task, Regression):
+        if isinstance(plan.task, Task):
             own = Part()  # let go of the last batch's data before the next is drawn
             own = draw(plan.devices, plan.task, plan.samples, plan.dim, plan.key, trials)
         for index, group in enumerate(plan.groups):

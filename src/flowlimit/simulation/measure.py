@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from ..problem.flow import Flow
+from ..problem.losses import moments_of
 from ..problem.requests import Observables
 from ..types import Coordinates, Observable, Samples, Scalar, ThetaRows
 from .data import Data
@@ -32,7 +33,7 @@ def measure(
     labels = (f, data.f_star, data.noise)
     values = {"train_error": jnp.mean(jax.vmap(flow.loss.error)(*labels))}
     if data.w_star is not None:
-        values["test_error"] = flow.loss.test_error(w, data.w_star, data.noise_var)
+        values["test_error"] = flow.loss.test_error(moments_of(w, data.w_star), data.noise_var)
     values["loss"] = jnp.mean(jax.vmap(flow.loss.loss)(*labels)) + jnp.mean(flow.penalty_rows(t, theta))
     values["norm_1"] = jnp.mean(jnp.abs(w))
     values["norm_2"] = jnp.sqrt(jnp.mean(w**2))

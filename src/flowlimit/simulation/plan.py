@@ -16,7 +16,7 @@ from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.requests import Observables, Positions, named_observables, positions_of, time_unit
-from ..problem.tasks import Dataset, Regression
+from ..problem.tasks import Dataset, Task
 from ..problem.trainings import ContinuousClock, StepClock, Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
@@ -41,7 +41,7 @@ class Group:
 class Plan:
     """A whole experiment."""
 
-    task: Regression | Dataset
+    task: Task | Dataset
     groups: Sequence[Group]
     samples: int
     dim: int
@@ -109,7 +109,7 @@ def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
     for model in models:
         if not isinstance(model, Model):
             raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
-    if not isinstance(task, Regression | Dataset):
+    if not isinstance(task, Task | Dataset):
         raise TypeError(
             f"task: given {task!r}, needs a task or a Dataset, e.g. fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
         )
@@ -117,7 +117,7 @@ def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
 
 
-def _size(models: Sequence[Model], task: Regression | Dataset, dim: Any) -> tuple[int, int]:
+def _size(models: Sequence[Model], task: Task | Dataset, dim: Any) -> tuple[int, int]:
     matrix = shared_data(task).X
     if matrix is not None:
         if dim not in (None, matrix.shape[1]):
@@ -126,7 +126,7 @@ def _size(models: Sequence[Model], task: Regression | Dataset, dim: Any) -> tupl
     elif not isinstance(dim, int | np.integer) or isinstance(dim, bool) or dim < 1:
         raise ValueError(f"dim: given {dim!r}, needs the number of coordinates, e.g. dim=1000")
     else:
-        assert isinstance(task, Regression)
+        assert isinstance(task, Task)
         samples, dim = task.samples(int(dim)), int(dim)
     for model in models:
         scale = getattr(model, "init_scale", None)
@@ -138,7 +138,7 @@ def _size(models: Sequence[Model], task: Regression | Dataset, dim: Any) -> tupl
     return samples, dim
 
 
-def _check_target(models: Sequence[Model], task: Regression | Dataset, observables: Observables) -> None:
+def _check_target(models: Sequence[Model], task: Task | Dataset, observables: Observables) -> None:
     """Refuse what needs a target on data without one."""
     if not isinstance(task, Dataset) or task.w_star is not None:
         return
@@ -157,8 +157,8 @@ def _check_target(models: Sequence[Model], task: Regression | Dataset, observabl
             ) from None
 
 
-def _trials(models: Sequence[Model], task: Regression | Dataset, trials: Any) -> int:
-    random = isinstance(task, Regression) or any(starts_at_random(model) for model in models)
+def _trials(models: Sequence[Model], task: Task | Dataset, trials: Any) -> int:
+    random = isinstance(task, Task) or any(starts_at_random(model) for model in models)
     if trials is None:
         return DEFAULT_TRIALS if random else 1
     if not isinstance(trials, int | np.integer) or isinstance(trials, bool) or trials < 1:
@@ -199,7 +199,7 @@ def _first_start(model: Model, normals: Normals, w_star: Scalar) -> Theta:
 
 def _groups(
     models: Sequence[Model],
-    task: Regression | Dataset,
+    task: Task | Dataset,
     training: Training,
     dim: int,
     aspect_ratio: float,

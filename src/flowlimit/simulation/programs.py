@@ -16,7 +16,7 @@ from jaxtyping import Array, Int
 
 from ..numerics.streams import Purpose, stream
 from ..problem.flow import Flow
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from ..types import PRNGKey
 from .data import Part, join, trial_data
 from .engine import Chunk, Chunked, Engine, State
@@ -37,10 +37,10 @@ class Setting(NamedTuple):
 
 
 @eqx.filter_jit
-def draw(devices: Devices, task: Regression, samples: int, dim: int, key: PRNGKey, trials: Trials) -> Part:
+def draw(devices: Devices, task: Task, samples: int, dim: int, key: PRNGKey, trials: Trials) -> Part:
     """Draw the data of a batch of trials."""
 
-    def one(shared: tuple[Regression, PRNGKey], trial: Int[Array, ""]) -> Part:
+    def one(shared: tuple[Task, PRNGKey], trial: Int[Array, ""]) -> Part:
         return trial_data(shared[0], samples, dim, shared[1], trial)
 
     return _spread(devices, one, (task, key), trials)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..problem.models import Model
 from ..problem.requests import RESERVED
-from ..problem.tasks import Dataset, Regression
+from ..problem.tasks import Dataset, Task
 from ..problem.trainings import StepClock, Training
 from ..results import Code, Outcome, Runs
 from ..simulation import Collected, FlowEngine, Plan, first_trial, make_plan, run, starts_at_random
@@ -35,10 +35,10 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def simulate(model: Model, task: Regression | Dataset, training: Training, **options: Unpack[Options]) -> Runs: ...
+def simulate(model: Model, task: Task | Dataset, training: Training, **options: Unpack[Options]) -> Runs: ...
 @overload
 def simulate(
-    model: Sequence[Model], task: Regression | Dataset, training: Training, **options: Unpack[Options]
+    model: Sequence[Model], task: Task | Dataset, training: Training, **options: Unpack[Options]
 ) -> list[Runs]: ...
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
 from ..numerics.streams import as_key
+from ..problem.losses import SquaredLoss
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.requests import named_observables, positions_of, time_unit
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from ..problem.trainings import StepClock, Training
 from ..results import Code, Limit
 from ..types import Observable, PRNGKey, Times
@@ -28,7 +29,7 @@ class AccuracyWarning(UserWarning):
 
 def solve_dmft(
     model: Model,
-    task: Regression,
+    task: Task,
     training: Training,
     *,
     rtol: float = 1e-2,
@@ -86,12 +87,12 @@ def solve_dmft(
     _check(model, task, training, rtol, start)
     clock = training.clock
     saves = positions_of("save_at", save_at, clock) * time_unit(clock)
-    measure = Measure(named_observables(observables))
+    measure = Measure(named_observables(observables), sampled=not isinstance(task.loss, SquaredLoss))
     plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=measure, memory_limit=memory_limit)
     with reporter(progress, "solve") as report:
         solved = solve(plan, saves, _beginning(start), time_limit, report)
     origin = provenance(key, model=model, task=task, training=training)
-    limit = _record(solved, saves, isinstance(clock, StepClock), float(task.noise_var), origin)
+    limit = _record(solved, saves, isinstance(clock, StepClock), float(task.error_floor), origin)
     if throw:
         limit.result.raise_if_failed()
         if limit.result.code in (Code.TOLERANCE, Code.TIMEOUT):
@@ -102,13 +103,18 @@ def solve_dmft(
 def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
-    if not isinstance(task, Regression):
+    if not isinstance(task, Task):
         raise TypeError(
             f"task: given {task!r}, needs a law of the data, e.g. fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)); "
             f"concrete data have no limit, see fl.simulate"
         )
     if not isinstance(training, Training):
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
+    if not isinstance(task.loss, SquaredLoss) and not isinstance(training.clock, StepClock):
+        raise ValueError(
+            f"training: given {training!r}; the limit of a {type(task.loss).__name__} is solved for gradient descent, "
+            f"e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step does to 0"
+        )
     if isinstance(getattr(model, "init_scale", None), PerCoordinate):
         raise ValueError(
             "init_scale: given one scale a coordinate, which has no limit; give their law, e.g. "

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ...problem.losses import moments_of
 from ...problem.models import Model
 from ...problem.tasks import Dataset
 from ...results import FlowlimitError
@@ -82,7 +83,7 @@ def minimizer(model: Model, dataset: Dataset) -> Minimizer:
     train = float(jnp.mean((dataset.y - dataset.X @ w) ** 2))
     test = np.nan
     if dataset.w_star is not None and dataset.noise_var is not None:
-        test = float(dataset.loss.test_error(jnp.asarray(w), dataset.w_star, dataset.noise_var))
+        test = float(dataset.loss.test_error(moments_of(jnp.asarray(w), dataset.w_star), dataset.noise_var))
     return Minimizer(problem.case, w, train, test, residual, iterations)
 
 
