@@ -73,6 +73,14 @@ def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
 
     The least t with |int_0^t (z/delta - w* + int R_f w*)| - lambda t = 2 log(1/alpha): the paper's descent time, with
     the absolute value outside.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> model, task = fl.DiagonalLinear(0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> limit = fl.solve_dmft(model, task, fl.GradientFlow(2.0), rtol=5e-2)
+    >>> bool((fl.descent_times(limit, model, task) > 1.0).all())
+    True
     """
     if limit.paths is None or limit.operators is None:
         raise ValueError("limit: given one without paths or operators; solve with both kept")

@@ -59,7 +59,7 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: floa
         return Solved(None, Replicas(), [], None, Outcome(Code.MEMORY, str(error)), {})
     counts = plan.counts(level, grid.nodes) or plan.counts(0, grid.nodes)
     assert counts is not None  # the pilot ran with the counts of level 0
-    work = Work(grid, modes_of(grid, solution), level, counts, solution, Replicas(), [])
+    work = Work(grid, modes_of(grid, solution), level, counts, solution, Replicas(judged=plan.measure.judged), [])
     while True:
         work, outcome = _improve(plan, work, deadline, report)
         if outcome is not None:
@@ -147,7 +147,7 @@ def _next_level(plan: Plan, work: Work, short: Shortfall, deadline: Deadline) ->
         counts=counts,
         rotation=rotation,
         reference=work.solutions[-1],
-        replicas=Replicas(coarser=work.replicas),
+        replicas=Replicas(coarser=work.replicas, judged=work.replicas.judged),
         solutions=[],
         sample=None,
         seconds=seconds,

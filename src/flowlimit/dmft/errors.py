@@ -13,8 +13,6 @@ RELATIVE_FLOOR = 1e-6
 """A curve is asked to be relatively accurate down to this part of its start."""
 SIGMAS = 2.0
 """Standard errors that must fit into the requested accuracy."""
-JUDGED = ("train_error", "test_error")
-"""Curves that the requested accuracy is for."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,7 @@ class Replicas:
     half: Sequence[Values] = field(default_factory=list)
     time_errors: Sequence[Values] = field(default_factory=list)
     coarser: "Replicas | None" = None
+    judged: tuple[str, ...] = ("train_error", "test_error")  # curves that the requested accuracy is for
 
     def stack(self, name: str) -> Float[np.ndarray, "replicas saves"]:
         """Return one curve of all replicas."""
@@ -91,7 +90,7 @@ def judge(replicas: Replicas, rtol: float) -> Shortfall:
     if not replicas.whole:
         return Shortfall(np.inf, np.inf, np.inf, np.inf)
     worst = np.zeros(4)
-    for name in JUDGED:
+    for name in replicas.judged:
         errors = estimate_errors(replicas, name)
         mean = replicas.stack(name).mean(axis=0)
         allowed = rtol / SIGMAS * np.maximum(np.abs(mean), RELATIVE_FLOOR * abs(mean[0]))

@@ -41,6 +41,11 @@ class Measure:
         return jnp.stack([value @ paths.probability for value in values], axis=1)
 
     @property
+    def judged(self) -> tuple[str, ...]:
+        """Curves that the requested accuracy is for; an error of a sampled side may jump, like 0-1 errors."""
+        return ("loss" if self.sampled else "train_error", "test_error")
+
+    @property
     def count(self) -> int:
         """Number of averages."""
         return len(OWN) + len(self.observables) + len(SAMPLED) * self.sampled

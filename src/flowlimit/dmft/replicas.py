@@ -88,6 +88,7 @@ def _add(plan: Plan, work: Work, jobs: list[tuple[int, bool]], done: list[Done],
         [*old.half, *(curves[i] for i in halves)],
         [*old.time_errors, *(time_errors(plan.measure, work.grid, done[i].solution) for i in whole)],
         old.coarser,
+        old.judged,
     )
     solutions = [*work.solutions, *(done[i].solution for i in whole)]
     sample = work.sample if work.sample is not None else done[whole[0]].sample

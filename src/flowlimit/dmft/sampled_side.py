@@ -41,7 +41,7 @@ def advance_sampled(problem: Problem, block: Blocks, node: Node, front: Front, r
     theta = front.theta[None]
     W = site.weight(block.times, theta) - paths.w_star[None]
     slopes = site.slopes(block.times, theta[..., :few], jnp.zeros((1, few)))
-    dW = jnp.sum(slopes.C[0][:, None] * front.tangent, axis=0)  # N few, columns before the node
+    dW = jnp.sum(slopes.C[0][:, None, :] * front.tangent, axis=0)  # N few, columns before the node
     R_w = before(-(dW @ paths.few_probability)[None] / setting.aspect_ratio, node)  # eq. (dmft_Rw)
     out = _outputs(problem, node, rows, W, R_w)
     z = times_history(out.L, paths.normals, node + 1) / jnp.sqrt(setting.aspect_ratio)
@@ -76,7 +76,7 @@ def _outputs(problem: Problem, node: Node, rows: Rows, W: Float[Array, "1 M"], R
     rho = jnp.sqrt(problem.paths.probability @ problem.paths.w_star**2)
     root_p = jnp.sqrt(problem.paths.probability)
     star = problem.paths.w_star * root_p / rho
-    along = jnp.sum(W * root_p * star)  # E[W w*]/rho
+    along = W[0] @ (root_p * star)  # E[W w*]/rho
     root_w = _root(W * root_p[None] - along * star[None], known.Q_w, node, setting.tolerance, rho)
     f_star = rho * own.teacher
     f = f_star + along * own.teacher + times_history(root_w.L, own.normals, node + 1)[0]
@@ -169,5 +169,5 @@ def _advance_tangent(
     dg = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((room, few)))
     reached = (jnp.arange(room) < node)[:, None]
     dg = jnp.where(reached, dg + own[0, 0] * dW, 0.0) + (jnp.arange(room) == node)[:, None]
-    moved = A[:, None] * dg[None] + jnp.sum(B[:, :, None] * front.tangent[None], axis=1)
+    moved = A[:, None, :] * dg[None] + jnp.sum(B[:, :, None, :] * front.tangent[None], axis=1)
     return front.tangent + step * moved

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.blocks import panels_of
 from ..results import Code, Outcome, PathSample
-from .errors import JUDGED, RELATIVE_FLOOR, Replicas, Shortfall, judge
+from .errors import RELATIVE_FLOOR, Replicas, Shortfall, judge
 from .grid import Grid, make_grid
 from .measure import Solution
 from .modes import Rotation, principal_rotation, relative_effect
@@ -61,7 +61,7 @@ class Work:
 def coarse_panels(plan: Plan, work: Work) -> np.ndarray:
     """Return the panels whose time error is too large."""
     coarse: set[int] = set()
-    for name in JUDGED:
+    for name in work.replicas.judged:
         mean = work.replicas.stack(name).mean(axis=0)
         error = np.mean([errors[name] for errors in work.replicas.time_errors], axis=0)
         allowed = 0.35 * plan.rtol * np.maximum(np.abs(mean), RELATIVE_FLOOR * abs(mean[0]))
@@ -84,7 +84,7 @@ def split_panels(plan: Plan, work: Work, which: np.ndarray) -> Work:
         rotation=rotation,
         counts=counts,
         reference=None,
-        replicas=Replicas(),
+        replicas=Replicas(judged=work.replicas.judged),
         solutions=[],
         sample=None,
         splits=work.splits + 1,

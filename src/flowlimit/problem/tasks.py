@@ -1,6 +1,7 @@
 """Tasks: the law of the data and the loss that is trained on it; and `Dataset`, concrete data in place of a task."""
 
 import abc
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,11 +20,6 @@ class _Task(Noun):
 
     @property
     @abc.abstractmethod
-    def loss(self) -> Loss:
-        """The loss that is trained."""
-
-    @property
-    @abc.abstractmethod
     def noise_scale(self) -> Scalar:
         """Standard deviation of the noise numbers that the loss takes."""
 
@@ -32,21 +28,25 @@ class _Task(Noun):
     def error_floor(self) -> Scalar:
         """What label noise adds to the test error, besides what the loss knows of."""
 
+    def _own(self, name: str) -> Any:
+        """Return what every task has, as a field or as a property, in an order of its own."""
+        return getattr(self, name)
+
     def residual(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
         """Return the derivative of the loss of one sample."""
-        return self.loss.residual(f, f_star, noise)
+        return self._own("loss").residual(f, f_star, noise)
 
     def error(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
         """Return the error of one sample."""
-        return self.loss.error(f, f_star, noise)
+        return self._own("loss").error(f, f_star, noise)
 
     def samples(self, dim: int) -> int:
         """Return the number of samples at a dim, at least 1."""
-        design, aspect_ratio = getattr(self, "design"), getattr(self, "aspect_ratio")  # noqa: B009
+        design, aspect_ratio = self._own("design"), self._own("aspect_ratio")
         return design.matrix.shape[0] if isinstance(design, MatrixDesign) else max(1, round(float(aspect_ratio) * dim))
 
     def __check_init__(self) -> None:
-        design, aspect_ratio = getattr(self, "design"), getattr(self, "aspect_ratio")  # noqa: B009
+        design, aspect_ratio = self._own("design"), self._own("aspect_ratio")
         if isinstance(design, MatrixDesign) and not is_traced(aspect_ratio):
             samples, dim = design.matrix.shape
             if abs(float(aspect_ratio) * dim - samples) > 0.5:
@@ -122,15 +122,8 @@ class GeneralizedLinear(_Task):
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
     target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
-    given_loss: Loss = eqx.field(
-        converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"), metadata={"argument": "loss"}
-    )
+    loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
-
-    @property
-    def loss(self) -> Loss:
-        """The loss given."""
-        return self.given_loss
 
     @property
     def noise_scale(self) -> Scalar:

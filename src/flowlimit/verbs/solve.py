@@ -51,10 +51,12 @@ def solve_dmft(
     Parameters
     ----------
     model, task, training
-        The problem. A design other than Gaussian has the same limit, if its entries are independent with light tails.
+        The problem; a loss other than the squared one needs gradient descent. A design other than Gaussian has the same
+        limit, if its entries are independent with light tails.
     rtol
         Relative accuracy of training and test error at two standard errors, down to 1e-6 of their start; below that
-        the error bars stay honest, and only they.
+        the error bars stay honest, and only they. With a loss other than the squared one: of the loss and the test
+        error.
     key
         An int or a jax key, for the paths.
     save_at

@@ -1,0 +1,111 @@
+"""Losses other than the squared one: their formulas, the stochastic samples side against the closed one and runs."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import flowlimit as fl
+from flowlimit.problem.losses import Moments, gaussian_mean
+
+SQUARE = {"label": lambda f_star, n: f_star + 0.1 * n, "loss": lambda f, y: 0.5 * (f - y) ** 2}
+LOSSES = {
+    "squared": fl.CustomLoss(**SQUARE, error=lambda f, y: (f - y) ** 2, is_difference=True),
+    "quartic": fl.CustomLoss(label=lambda f_star, n: f_star**2, loss=lambda f, y: 0.25 * (f**2 - y) ** 2),
+    "huber": fl.HuberLoss(threshold=0.7, noise_std=0.5, tail=1.0),
+    "logistic": fl.LogisticLoss(),
+    "random labels": fl.LogisticLoss(slope=2.0),
+}
+DESCENT = fl.GradientDescent(step_size=0.3, num_steps=30)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_residuals_are_derivatives(loss):
+    f, f_star, noise = jax.random.normal(jax.random.key(0), (3, 50))
+    slopes = jax.vmap(jax.grad(loss.loss))(f, f_star, noise)
+    np.testing.assert_allclose(jax.vmap(loss.residual)(f, f_star, noise), slopes, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_errors_on_new_samples(loss):
+    """Against 200 000 random samples, within 4 standard errors."""
+    normals = np.random.default_rng(0).normal(size=(3, 200_000))
+    f_star, f = 1.1 * normals[0], 0.5 * normals[0] + 0.6 * normals[1]
+    values = np.asarray(jax.vmap(loss.error)(*map(jnp.asarray, (f, f_star, normals[2]))))
+    exact = [0.5**2 + 0.6**2, 0.55, 1.21, 0.5**2 + 0.6**2 - 1.1 + 1.21]
+    found = loss.test_error(Moments(*map(jnp.asarray, exact)), jnp.zeros(()))
+    assert float(found) == pytest.approx(values.mean(), abs=4.0 * values.std() / np.sqrt(len(values)))
+
+
+def test_gaussian_mean_of_polynomials():
+    moments = Moments(*map(jnp.asarray, (2.0, 0.5, 1.0, 2.0)))
+    assert float(gaussian_mean(lambda f, f_star, n: f**2 * f_star**2 * n**2, moments)) == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize("is_difference", [True, False])
+def test_squared_loss_by_the_stochastic_route(is_difference):
+    """A linear model is exact on both sides, the teacher's response by Stein's lemma included."""
+    loss = fl.CustomLoss(**SQUARE, error=lambda f, y: (f - y) ** 2, is_difference=is_difference)
+    model = fl.Linear(weight_decay=0.1, init_scale=0.5, init_overlap=0.2)
+    closed = fl.solve_dmft(model, fl.Regression(0.8, 0.01, fl.Normal()), DESCENT)
+    sampled = fl.solve_dmft(model, fl.GeneralizedLinear(0.8, fl.Normal(), loss), DESCENT)
+    for name in ("train_error", "test_error", "loss", "norm_2"):
+        np.testing.assert_allclose(sampled[name].value, closed[name].value, rtol=1e-8)
+    for name in ("C_w", "C_f", "R_w", "R_f"):
+        np.testing.assert_allclose(getattr(sampled.kernels, name), getattr(closed.kernels, name), atol=1e-8)
+
+
+def test_network_by_the_stochastic_route():
+    """A diagonal network, within 4 combined standard errors of the closed route."""
+    model = fl.DiagonalLinear(0.5)
+    closed = fl.solve_dmft(model, fl.Regression(0.8, 0.01, fl.Bernoulli(0.2)), DESCENT)
+    sampled = fl.solve_dmft(model, fl.GeneralizedLinear(0.8, fl.Bernoulli(0.2), LOSSES["squared"]), DESCENT)
+    assert fl.compare(sampled, closed)
+
+
+def test_sign_teacher_is_a_steep_logistic_one():
+    """The teacher's response, a silent 0 for automatic differentiation: slope 1000 agrees within 4 standard errors."""
+    sign, steep = (
+        fl.solve_dmft(fl.Linear(), fl.Classification(2.0, fl.Normal(), slope), DESCENT, rtol=5e-2)
+        for slope in (None, 1000.0)
+    )
+    assert fl.compare(sign, steep, names=["test_error", "loss"])
+    assert float(sign.test_error[-1]) < 0.25  # without the response nothing would be learnt
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "training"),
+    [
+        (fl.Linear(), fl.Classification(2.0, fl.Normal()), DESCENT),
+        (fl.DiagonalLinear(0.5), fl.GeneralizedLinear(1.0, fl.Bernoulli(0.2), LOSSES["huber"]), DESCENT),
+        (
+            fl.Linear(init_scale=0.5, init_overlap=0.5),
+            fl.GeneralizedLinear(4.0, fl.Normal(), LOSSES["quartic"]),
+            fl.GradientDescent(0.05, 30),
+        ),
+    ],
+    ids=["logistic", "huber", "phase retrieval"],
+)
+def test_against_runs(model, task, training):
+    """Small; benchmarks/losses_against_runs.py is at dim 2000. Fixed keys, 4 combined standard errors."""
+    limit = fl.solve_dmft(model, task, training, rtol=5e-2, key=0)
+    runs = fl.simulate(model, task, training, dim=400, trials=20, key=3)
+    assert fl.compare(limit, runs, names=["train_error", "test_error", "loss"])
+
+
+def test_dictionaries_and_refusals():
+    for task in (
+        fl.Classification(2.0, fl.Normal(), slope=3.0),
+        fl.GeneralizedLinear(2.0, fl.Normal(), fl.HuberLoss(0.5)),
+    ):
+        assert fl.from_dict(task.to_dict()).to_dict() == task.to_dict()
+    with pytest.raises(ValueError, match="gradient descent"):
+        fl.solve_dmft(fl.Linear(), fl.Classification(2.0, fl.Normal()), fl.GradientFlow(5.0))
+    with pytest.raises(ValueError, match="is_difference"):
+        fl.CustomLoss(label=lambda f_star, n: f_star**2, loss=lambda f, y: (f - y) ** 2, is_difference=True)
+    with pytest.raises(TypeError, match="needs a function"):
+        fl.CustomLoss(label=1.0, loss=lambda f, y: f)
+    with pytest.raises(ValueError, match="fail on single numbers"):
+        fl.CustomLoss(label=lambda f_star: f_star, loss=lambda f, y: f * y)
+    with pytest.raises(TypeError, match="needs a Loss"):
+        fl.GeneralizedLinear(1.0, fl.Normal(), "huber")
