@@ -27,7 +27,8 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
 }
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "start", "definitions", "simulate", "limit", "longtime", "phases")}
+PAGES = ("index", "start", "definitions", "simulate", "limit", "losses", "longtime", "phases")
+html_sidebars = {page: [] for page in PAGES}
 
 default_role = "code"
 nitpicky = False
