@@ -22,15 +22,20 @@ def flow(w_star, init_scale, weight_decay, times):
     return found.y[0]
 
 
+def infinite_data(end, w_star, init_scale, weight_decay):
+    """Times and weights; of one shape in all tests, so that one program serves them."""
+    times, w_star = np.linspace(0.0, end, 801), np.resize(w_star, 3)
+    given = (jnp.asarray(x) for x in (times, w_star, init_scale, weight_decay))
+    return times, np.asarray(infinite_data_weights(*given))
+
+
 @pytest.mark.parametrize(("init_scale", "weight_decay"), [(1e-3, 0.0), (0.1, 0.2), (1.0, 0.0), (30.0, 0.5)])
 def test_infinite_data(init_scale, weight_decay):
-    times = np.linspace(0.0, 40.0, 9)
     w_star = np.array([1.0, -0.5, 0.1])
-    found = infinite_data_weights(jnp.asarray(times), jnp.asarray(w_star), init_scale, weight_decay)
+    times, found = infinite_data(40.0, w_star, init_scale, weight_decay)
     for column, target in enumerate(w_star):
-        np.testing.assert_allclose(
-            found[:, column], flow(target, init_scale, weight_decay, times), rtol=1e-6, atol=1e-8
-        )
+        expected = flow(target, init_scale, weight_decay, times)
+        np.testing.assert_allclose(found[:, column], expected, rtol=1e-6, atol=1e-8)
 
 
 def test_search_phase():

@@ -105,7 +105,7 @@ def solve_equations(equations: Equations) -> tuple[Pair, Scalar]:
         return equations.raised(unknowns[0], error), balance
 
     start = lax.stop_gradient(_approach(jax.tree.map(lax.stop_gradient, equations)))
-    solver = optx.Dogleg(rtol=TOLERANCE, atol=TOLERANCE)
+    solver = optx.Newton(rtol=TOLERANCE, atol=TOLERANCE)
     found = optx.root_find(residuals, solver, start, equations, max_steps=64, throw=False)
     left = jax.tree.map(lax.stop_gradient, residuals(found.value, equations))
     return found.value, jnp.maximum(jnp.abs(left[0]), jnp.abs(left[1]))

@@ -9,6 +9,7 @@ from ..numerics.marchenko_pastur import marchenko_pastur
 from ..problem.tasks import Regression
 
 Times = Float[np.ndarray, "times"]
+Square = Float[np.ndarray, "times times"]
 ORDER = 2000
 
 
@@ -39,6 +40,41 @@ def lazy_errors(task: Regression, scaled_times: Times) -> LazyErrors:
     train = (rho2 * x[None] + noise_var / delta) * left**2
     test = rho2 * left**2 + noise_var / delta * moved
     return LazyErrors(train @ weights + flat, test @ weights + noise_var)
+
+
+class LazyKernels(NamedTuple):
+    """The four kernels at pairs of times, rows t, columns s; responses vanish for s > t."""
+
+    C_w: Square
+    C_f: Square
+    R_w: Square
+    R_f: Square
+
+
+def lazy_kernels(task: Regression, scaled_times: Times) -> LazyKernels:
+    """Return the kernels of the lazy phase, the solution of eq. (dmft_lazy), at times alpha^2 t.
+
+    A response R(t, s) of the network is alpha^2 times the one given here.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> kernels = lazy_kernels(fl.Regression(2.0, 0.1, fl.Normal()), np.array([0.0, 1.0]))
+    >>> float(round(kernels.R_w[0, 0], 6))
+    0.5
+    """
+    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target.second_moment))
+    x, weights = marchenko_pastur(delta, ORDER)
+    t = np.asarray(scaled_times, dtype=float)
+    left, safe = np.exp(-t[:, None] * x[None]), np.where(x > 0.0, x, 1.0)
+    product = lambda rows, share: (rows * (share * weights)[None]) @ rows.T
+    moved = np.where(x[None] > 0.0, 1.0 - left, 0.0)
+    C_w = rho2 * product(left, np.ones_like(x)) + noise_var / delta * product(moved, 1.0 / safe)
+    C_f = product(left, rho2 * x + noise_var / delta) + noise_var * (delta - 1.0) / delta
+    both = np.stack([weights, x * weights], axis=1) / delta
+    row = lambda now: np.exp(-np.maximum(now - t, 0.0)[:, None] * x[None]) @ both * (t <= now)[:, None]
+    responses = np.stack([row(now) for now in t])  # row by row: all at once would not fit
+    return LazyKernels(C_w, C_f, responses[..., 0], responses[..., 1])
 
 
 def lazy_amplitudes(task: Regression) -> tuple[float, float]:

@@ -13,13 +13,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 from ..numerics.blocks import Blocks
 from ..problem.losses import Moments
 from ..types import Scalar
 from .block import Problem
-from .history import CHUNK, Node, before, chunks_before, times_history, times_tangents
+from .history import Node, before, times_all_tangents, times_history
 from .samples_side import Root, root_rows
 from .state import Front, Rows, SamplePaths, SampleRows
 
@@ -117,17 +117,10 @@ def _root(F: Float[Array, "1 M"], Q: Float[Array, "N M"], node: Node, tolerance:
 def _output_tangent(
     own: SamplePaths, known: SampleRows, node: Node, R_w: Float[Array, "1 N"], slope: Float[Array, "Ms"]
 ) -> Float[Array, "N few"]:
-    """Return dl/du(s) = l' (1(s = node) - R_w dl_before), column by column chunk; eq. (gf_dl), (gf_df)."""
-    few = own.few_probability.shape[0]
-    slope = slope[None, :few]
-
-    def put(column: Int[Array, ""], total: Float[Array, "N few"]) -> Float[Array, "N few"]:
-        part = -slope * times_tangents(R_w, known.response, column, node)[0]
-        return lax.dynamic_update_slice_in_dim(total, part, column * CHUNK, axis=0)
-
-    past = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((R_w.shape[1], few)))
-    reached = (jnp.arange(R_w.shape[1]) < node)[:, None]
-    return lax.dynamic_update_slice_in_dim(jnp.where(reached, past, 0.0), slope, node, axis=0)
+    """Return dl/du(s) = l' (1(s = node) - R_w dl_before); eq. (gf_dl), (gf_df)."""
+    slope = slope[None, : own.few_probability.shape[0]]
+    past = -slope * times_all_tangents(R_w, known.response, node)
+    return lax.dynamic_update_slice_in_dim(past, slope, node, axis=0)
 
 
 def _teacher(
@@ -161,13 +154,7 @@ def _advance_tangent(
     A, B = slopes.A[0], slopes.B[0]
     step = block.weights[0]
     dW = lax.dynamic_index_in_dim(response, node, axis=0, keepdims=False)
-
-    def put(column: Int[Array, ""], total: Float[Array, "N few"]) -> Float[Array, "N few"]:
-        part = times_tangents(past, response, column, node)[0]
-        return lax.dynamic_update_slice_in_dim(total, part, column * CHUNK, axis=0)
-
-    dg = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((room, few)))
-    reached = (jnp.arange(room) < node)[:, None]
-    dg = jnp.where(reached, dg + own[0, 0] * dW, 0.0) + (jnp.arange(room) == node)[:, None]
+    place = jnp.arange(room)[:, None]
+    dg = times_all_tangents(past, response, node) + jnp.where(place < node, own[0, 0] * dW, 0.0) + (place == node)
     moved = A[:, None, :] * dg[None] + jnp.sum(B[:, :, None, :] * front.tangent[None], axis=1)
     return front.tangent + step * moved

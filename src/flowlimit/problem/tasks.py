@@ -99,7 +99,21 @@ class Regression(_Task):
         return self.noise_var
 
 
-class GeneralizedLinear(_Task):
+class _NormalNoise(_Task):
+    """A task whose loss makes its labels from standard normals."""
+
+    @property
+    def noise_scale(self) -> Scalar:
+        """Return 1: losses take standard normals."""
+        return jnp.ones(())
+
+    @property
+    def error_floor(self) -> Scalar:
+        """Return 0: the loss's own test error knows its noise."""
+        return jnp.zeros(())
+
+
+class GeneralizedLinear(_NormalNoise):
     """Any loss on labels made by a linear teacher.
 
     Parameters
@@ -125,18 +139,8 @@ class GeneralizedLinear(_Task):
     loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
-    @property
-    def noise_scale(self) -> Scalar:
-        """Return 1: losses take standard normals."""
-        return jnp.ones(())
 
-    @property
-    def error_floor(self) -> Scalar:
-        """Return 0: the loss's own test error knows its noise."""
-        return jnp.zeros(())
-
-
-class Classification(_Task):
+class Classification(_NormalNoise):
     """Two classes: labels are the sign of a linear teacher, or random around it, and the loss is logistic.
 
     Parameters
@@ -166,16 +170,6 @@ class Classification(_Task):
     def loss(self) -> LogisticLoss:
         """The logistic loss."""
         return LogisticLoss(self.slope)
-
-    @property
-    def noise_scale(self) -> Scalar:
-        """Return 1: losses take standard normals."""
-        return jnp.ones(())
-
-    @property
-    def error_floor(self) -> Scalar:
-        """Return 0: the loss's own test error knows its noise."""
-        return jnp.zeros(())
 
 
 Task = Regression | GeneralizedLinear | Classification
