@@ -71,8 +71,8 @@ def label_phases(record: Record, model: Model, task: Regression) -> Phases:
 def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
     """Return when each path of a limit leaves 0, from its own z; infinite if it never does.
 
-    The least t with |int_0^t (z/delta - w* + int R_f w*)| - lambda t = 2 log(1/alpha): the paper's descent time, with
-    the absolute value outside.
+    The least t with ``|int_0^t (z/delta - w* + int R_f w*)| - lambda t = 2 log(1/alpha)``: the paper's descent time,
+    with the absolute value outside.
 
     Examples
     --------

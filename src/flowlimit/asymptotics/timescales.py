@@ -37,8 +37,8 @@ class Timescales(eqx.Module):
     search
         One over the typical pull, the root of E[(w* - z(0)/delta)^2]: time in which coordinates tell themselves apart.
     descent
-        2 log(1/alpha)/(median of |pull| over coordinates with w* != 0, less lambda): when half of them have been
-        learnt; infinite if fewer ever are. Its law over paths: `learnt`.
+        ``2 log(1/alpha)/(m - lambda)`` with m the median size of the pull over coordinates with w* != 0: when half of
+        them have been learnt; infinite if fewer ever are. Its law over paths: `learnt`.
     """
 
     model: DiagonalLinear
@@ -63,7 +63,7 @@ class Timescales(eqx.Module):
         return _pull(self.task)
 
     def descent_time(self, pull: Points) -> Points:
-        """Return 2 log(1/alpha)/(|pull| - lambda), when a path leaves 0; infinite for pulls up to lambda.
+        """Return ``2 log(1/alpha)/(|pull| - lambda)``, when a path leaves 0; infinite for pulls up to lambda.
 
         Exact for alpha -> 0 at infinite data, and for the first paths otherwise: later ones feel those learnt before,
         see `descent_times` of a limit.

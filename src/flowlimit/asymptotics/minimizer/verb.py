@@ -54,9 +54,9 @@ class Minimizer:
 def minimizer(model: Model, dataset: Dataset) -> Minimizer:
     """Return the weights at which gradient flow ends, eq. (min_problem), by convex minimisation, not by integration.
 
-    With weight decay: the lasso, (1/(2n)) |y - X w|^2 + (lambda/d) |w|_1. Without it: least squares if there are as
+    With weight decay: the lasso, ``(1/(2n)) |y - X w|^2 + (lambda/d) |w|_1``. Without it: least squares if there are as
     many samples as dimensions, else the interpolator of least sum of J(w_i), with
-    J(w) = w asinh(w/alpha^2) - sqrt(w^2 + alpha^4). The high-dimensional limit of its errors is `fixed_point`.
+    ``J(w) = w asinh(w/alpha^2) - sqrt(w^2 + alpha^4)``. The high-dimensional limit of its errors is `fixed_point`.
 
     Parameters
     ----------
