@@ -77,6 +77,8 @@ def test_long_time():
     assert "test error 0.0541949" in point.stdout
     rate = flowlimit("rate", "--aspect-ratio", "2")
     assert "gamma 0.010517708" in rate.stdout
+    times = flowlimit("timescales", "--init-scale", "1e-3")
+    assert "search 1.76777, descent 13.8153" in times.stdout
     refused = flowlimit("rate", "--aspect-ratio", "1")
     assert refused.returncode == 2
     assert "aspect_ratio: given 1" in refused.stderr

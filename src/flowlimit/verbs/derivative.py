@@ -56,6 +56,8 @@ def derivative(
     >>> round(float(slope.test_error[0]), 6)  # at the start the noise is all there is of it
     1.0
     """
+    if not isinstance(task, Regression):
+        raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
     if not limit.replicas:
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
     nouns = (model, task, training)

@@ -19,6 +19,8 @@ def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
     >>> fl.draw(fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), dim=40, key=0)
     Dataset(X=<array 20x40>, y=<array 20>, w_star=<array 40>, noise_var=0.01)
     """
+    if not isinstance(task, Regression):
+        raise TypeError(f"task: given {task!r}; a Dataset is trained with the squared loss, needs fl.Regression")
     if dim < 1 or trial < 0:
         raise ValueError(f"dim, trial: given {dim} and {trial}, need at least 1 and 0")
     own = eqx.filter_jit(trial_data)(task, task.samples(dim), dim, as_key(key), jnp.asarray(trial))
