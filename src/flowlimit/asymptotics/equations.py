@@ -1,6 +1,6 @@
 """Two equations for a fixed point: the noise of its channel, and the strength of its shrinkage.
 
-Nested bisections lead near the solution from anywhere; a trust region method ends it. Derivatives by the problem's
+Nested bisections lead near the solution from anywhere; Newton's method ends it. Derivatives by the problem's
 numbers come from the implicit function theorem.
 """
 

@@ -104,9 +104,7 @@ class FixedPoint(eqx.Module):
         return self._rate(level, zero=True)
 
     def _rate(self, level: Scalar | float, *, zero: bool) -> Scalar:
-        probability, mean, std = self.task.target.strata()
-        chosen = jnp.where(((mean == 0.0) & (std == 0.0)) == zero, probability, 0.0)
-        return chosen @ self._beyond(level) / jnp.sum(chosen)
+        return self.task.target.strata().given(zero=zero) @ self._beyond(level)
 
     def _beyond(self, level: Scalar | float) -> Float[Array, "strata"]:
         x = self._observed(jnp.asarray(level, dtype=jnp.float64))

@@ -63,7 +63,7 @@ def label_phases(record: Record, model: Model, task: Regression) -> Phases:
     if times.regime == "large":
         return _large(record, times)
     if isinstance(record, Limit):
-        return _descent_of_limit(record, model, task)
+        return _descent_of_limit(record, times)
     detected = _descent_of_runs(record) if isinstance(record, Runs) else np.nan
     return _phases({"descent": float(times.descent)}, {"descent": detected})
 
@@ -89,7 +89,7 @@ def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
     seen = 1.0 - own.R_f @ np.ones(len(own.times))
     push = own.S @ (paths.z / float(task.aspect_ratio) - seen[:, None] * paths.w_star[None, :])
     grown = np.abs(push) - float(times.model.weight_decay) * own.times[:, None]
-    level = -2.0 * np.log(float(times.lazy) ** -0.5)
+    level = np.log(float(times.lazy))  # 2 log(1/alpha)
     return crossing_times(own.times, grown, np.full(len(paths.w_star), level))
 
 
@@ -137,10 +137,10 @@ def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
     return float(found) if np.isfinite(found) else np.nan
 
 
-def _descent_of_limit(limit: Limit, model: Model, task: Regression) -> Phases:
+def _descent_of_limit(limit: Limit, times: Timescales) -> Phases:
     if limit.paths is None:
-        return _phases({"descent": float(timescales(model, task).descent)}, {"descent": np.nan})
-    paths, predicted = limit.paths, descent_times(limit, model, task)
+        return _phases({"descent": float(times.descent)}, {"descent": np.nan})
+    paths, predicted = limit.paths, descent_times(limit, times.model, times.task)
     detected = learning_times(paths.times, paths.w, paths.w_star)
     both = (paths.w_star != 0.0) & np.isfinite(predicted) & np.isfinite(detected)
     median = lambda values: {"descent": _median(values, paths.probability[both])}

@@ -135,11 +135,9 @@ def _pull(task: Regression) -> Channel:
 
 def _beyond(task: Regression, level: Float[Array, "levels"], *, zero: bool) -> Float[Array, "levels"]:
     """Return P(|pull| > level) given that w* is 0, or is not."""
-    probability, mean, std = task.target.strata()
-    chosen = jnp.where(((mean == 0.0) & (std == 0.0)) == zero, probability, 0.0)
     channel = _pull(task)
     rows = jax.vmap(lambda x: channel.above(x) + channel.below(-x))(level)
-    return rows @ chosen / jnp.sum(chosen)
+    return rows @ task.target.strata().given(zero=zero)
 
 
 def _median_size(task: Regression) -> Scalar:

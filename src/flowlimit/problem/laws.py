@@ -28,6 +28,11 @@ class Strata(NamedTuple):
     mean: Float[Array, "strata"]
     std: Float[Array, "strata"]
 
+    def given(self, *, zero: bool) -> Float[Array, "strata"]:
+        """Return the probabilities given that a draw is exactly 0, or that it is not."""
+        chosen = jnp.where(((self.mean == 0.0) & (self.std == 0.0)) == zero, self.probability, 0.0)
+        return chosen / jnp.sum(chosen)
+
 
 class Quadrature(NamedTuple):
     """Nodes and weights with sum(weights * f(nodes)) = E[f]."""
