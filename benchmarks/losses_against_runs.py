@@ -7,10 +7,32 @@ import argparse
 import sys
 import time
 
+import jax.numpy as jnp
+from jax.scipy.special import erf
+
 import flowlimit as fl
 
 QUARTIC = fl.CustomLoss(label=lambda f_star, normal: f_star**2, loss=lambda f, y: 0.25 * (f**2 - y) ** 2)
 NORMAL = fl.Normal()
+
+
+def soft_sign(f):
+    """Return what a hidden unit makes of its projection."""
+    return erf(f / jnp.sqrt(2.0))
+
+
+COMMITTEE = fl.CustomLoss(
+    label=lambda f_star, normal: jnp.sum(soft_sign(f_star)) + 0.1 * normal,
+    loss=lambda f, y: 0.5 * (jnp.sum(soft_sign(f)) - y) ** 2,
+)
+PRODUCT = fl.CustomLoss(
+    label=lambda f_star, normal: jnp.tanh(f_star[0] * f_star[1]),
+    loss=lambda f, y: 0.5 * (jnp.tanh(f[0] * f[1]) - y) ** 2,
+)
+TWO_UNITS = fl.Reparametrized(
+    weight=lambda theta: theta, init=lambda normals, w_star: 0.5 * normals + 0.3 * w_star, num_normals=2
+)
+TWO_TEACHERS = fl.Independent(NORMAL, 2)
 PROBLEMS = {
     "logistic, sign teacher": (fl.Linear(), fl.Classification(2.0, NORMAL), fl.GradientDescent(0.5, 60)),
     "logistic, logistic teacher": (
@@ -38,6 +60,16 @@ PROBLEMS = {
         fl.GeneralizedLinear(4.0, NORMAL, QUARTIC),
         fl.GradientDescent(0.05, 60),
     ),
+    "committee of two units": (
+        TWO_UNITS,
+        fl.GeneralizedLinear(2.0, TWO_TEACHERS, COMMITTEE),
+        fl.GradientDescent(0.5, 40),
+    ),
+    "two-index model": (
+        TWO_UNITS,
+        fl.GeneralizedLinear(3.0, TWO_TEACHERS, PRODUCT),
+        fl.GradientDescent(0.5, 40),
+    ),
 }
 
 
@@ -46,10 +78,13 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=2000)
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--time-limit", type=float, default=40.0)
+    parser.add_argument("--only", default="", help="part of the names of the problems to run")
     options = parser.parse_args()
     print("| problem | worst deviation (standard errors) | test error's relative bar | seconds |\n|---|---|---|---|")
     worst = 0.0
     for name, problem in PROBLEMS.items():
+        if options.only not in name:
+            continue
         began = time.perf_counter()
         limit = fl.solve_dmft(*problem, rtol=1e-2, key=0, time_limit=options.time_limit)
         seconds = time.perf_counter() - began

@@ -26,10 +26,12 @@ from .problem.designs import MatrixDesign as MatrixDesign
 from .problem.laws import Bernoulli as Bernoulli
 from .problem.laws import BernoulliGauss as BernoulliGauss
 from .problem.laws import Empirical as Empirical
+from .problem.laws import Independent as Independent
 from .problem.laws import Law as Law
 from .problem.laws import Normal as Normal
 from .problem.laws import PointMass as PointMass
 from .problem.laws import SparseRademacher as SparseRademacher
+from .problem.laws import Target as Target
 from .problem.losses import CustomLoss as CustomLoss
 from .problem.losses import HuberLoss as HuberLoss
 from .problem.losses import LogisticLoss as LogisticLoss
@@ -60,6 +62,9 @@ from .results import Runs as Runs
 from .verbs.citation import citation as citation
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare
+from .verbs.conformance import Check as Check
+from .verbs.conformance import Conformance as Conformance
+from .verbs.conformance import conform as conform
 from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw
 from .verbs.simulate import simulate as simulate

@@ -28,7 +28,16 @@ Normals = Float[Array, "normals"]
 ThetaRows = Float[Array, "*parameters dim"]
 """Parameters of all coordinates."""
 
+Output = Float[Array, "*outputs"]
+"""A model's output, weight or gradient: shape ``()`` for one output, ``(c,)`` for c."""
+Teacher = Float[Array, "*teachers"]
+"""A teacher's output or weight: shape ``()`` for one teacher, ``(c,)`` for c."""
+
 Coordinates = Float[Array, "dim"]
+OutputRows = Float[Array, "*outputs dim"]
+"""Weights or gradients of all coordinates."""
+TeacherRows = Float[Array, "*teachers dim"]
+"""Targets of all coordinates."""
 Samples = Float[Array, "samples"]
 Matrix = Float[Array, "samples dim"]
 

@@ -101,11 +101,36 @@ def test_dictionaries_and_refusals():
         assert fl.from_dict(task.to_dict()).to_dict() == task.to_dict()
     with pytest.raises(ValueError, match="gradient descent"):
         fl.solve_dmft(fl.Linear(), fl.Classification(2.0, fl.Normal()), fl.GradientFlow(5.0))
-    with pytest.raises(ValueError, match="is_difference"):
-        fl.CustomLoss(label=lambda f_star, n: f_star**2, loss=lambda f, y: (f - y) ** 2, is_difference=True)
     with pytest.raises(TypeError, match="needs a function"):
         fl.CustomLoss(label=1.0, loss=lambda f, y: f)
-    with pytest.raises(ValueError, match="fail on single numbers"):
-        fl.CustomLoss(label=lambda f_star: f_star, loss=lambda f, y: f * y)
     with pytest.raises(TypeError, match="needs a Loss"):
         fl.GeneralizedLinear(1.0, fl.Normal(), "huber")
+
+
+SQUARED_LABEL = {"label": lambda f_star, n: f_star**2}
+FIRST = {"label": lambda f_star, n: f_star}
+
+
+@pytest.mark.parametrize(
+    ("model", "loss", "words"),
+    [
+        (fl.Linear(), fl.CustomLoss(**SQUARED_LABEL, loss=lambda f, y: (f - y) ** 2, is_difference=True), "together"),
+        (fl.Linear(), fl.CustomLoss(label=lambda f_star: f_star, loss=lambda f, y: f * y), "fails on an output"),
+        (fl.Linear(), fl.CustomLoss(**FIRST, loss=lambda f, y: jnp.stack([f, y])), "fails on an output"),
+        (fl.Linear(), fl.CustomLoss(**FIRST, loss=lambda f, y: jax.nn.relu(1.0 - f * y)), "jumps"),
+        (fl.Reparametrized(jnp.sign, init=0.5), fl.HuberLoss(), "weight jumps"),
+        (fl.Reparametrized(lambda theta: jnp.sign(theta) * theta**2, init=0.5), fl.HuberLoss(), None),
+        (fl.Reparametrized(jax.lax.stop_gradient, init=0.5), fl.HuberLoss(), "misses a change"),
+        (fl.Reparametrized(lambda theta: theta * jnp.ones((2, 2)), init=0.5), fl.HuberLoss(), "at most one axis"),
+        (fl.Reparametrized(lambda theta: theta * jnp.ones(2), init=0.5), fl.HuberLoss(), "shape"),
+    ],
+    ids=["no difference", "arguments", "no number", "hinge", "sign", "kink", "no gradient", "matrix", "two outputs"],
+)
+def test_what_lies_outside_the_theorem(model, loss, words):
+    """It is refused before solving, in words; a kink is not."""
+    problem = (model, fl.GeneralizedLinear(1.0, fl.Normal(), loss), fl.GradientDescent(0.1, 2))
+    if words is None:
+        assert fl.solve_dmft(*problem, rtol=0.1).replicas
+        return
+    with pytest.raises(ValueError, match=words):
+        fl.solve_dmft(*problem)

@@ -19,12 +19,12 @@ from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import StepClock, Training
 from ..types import Scalar
-from .block import Problem, Reference
 from .grid import Grid, room_for
 from .march import whole_march
 from .modes import Rotation
 from .paths import Cloud, Counts, live_strata, make_paths
 from .plan import Plan
+from .problem import Problem, Reference
 from .site import make_site
 from .state import Setting
 

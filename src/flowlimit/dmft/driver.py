@@ -14,16 +14,15 @@ from ..numerics.blocks import Edges
 from ..results import Code, Outcome, PathSample
 from .errors import Replicas, Shortfall, judge, student_factor
 from .grid import Grid, Saves, make_grid, room_for
-from .march import march
-from .measure import Solution, read_solution
+from .measure import Solution
 from .modes import modes_of
+from .panels.pilot import BlowUpError, RoomError, choose_panels
 from .paths import Counts
-from .pilot import BlowUpError, RoomError, choose_panels
-from .plan import LEVEL_FACTOR, Plan
+from .plan import FEWEST_FEW, FIRST_PATHS, LEVEL_FACTOR, Plan
 from .replicas import MOST_REPLICAS, REPLICAS, SPLITS, run_replicas
 from .work import Deadline, Report, Work, coarse_panels, missed, split_panels
 
-FIRST_LOOK, LAST_LEVEL = 4, 3
+QUICK_LOOK, FIRST_LOOK, LAST_LEVEL = 2, 4, 3
 LEVEL_COST = LEVEL_FACTOR
 """Seconds of a replica over those of the level below, about."""
 HOPELESS = 2.0
@@ -47,9 +46,15 @@ class Solved:
 def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: float | None, report: Report) -> Solved:
     """Solve a plan; ``start`` gives panels to begin with and a level."""
     deadline = Deadline(limit)
-    known, level = (np.zeros(1), _first_level(plan.rtol)) if start is None else start
+    known, level = (np.zeros(1), _first_level(plan)) if start is None else start
     try:
-        grid, solution = _pilot(plan, saves, known, deadline, report)
+        if plan.explicit:
+            first, outcome = _quick_look(plan, saves, deadline, report)
+            if outcome is not None:
+                return _finish(plan, first, outcome, deadline)
+            grid, solution = first.grid, first.solutions[0]
+        else:
+            grid, solution = _pilot(plan, saves, known, deadline, report)
     except InterruptedError:
         code = Code.TIMEOUT if not deadline.allows() else Code.STOPPED
         return Solved(None, Replicas(), [], None, Outcome(code, "ended while panels were being chosen"), {})
@@ -66,17 +71,12 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: floa
             return _finish(plan, work, outcome, deadline)
 
 
-def _first_level(rtol: float) -> int:
-    return 0 if rtol > 3e-3 else 1
+def _first_level(plan: Plan) -> int:
+    return 0 if plan.rtol > 3e-3 or plan.exact else 1
 
 
 def _pilot(plan: Plan, saves: Saves, known: Edges, deadline: Deadline, report: Report) -> tuple[Grid, Solution]:
-    clock = plan.site.flow.clock
-    if plan.explicit:
-        grid = make_grid(clock, None, saves)
-        problem = plan.problem(grid.nodes, _pilot_counts(plan, grid.nodes), 0)
-        return grid, read_solution(march(problem, grid.blocks, plan.measure.count), grid.nodes)
-    room = room_for(1)
+    clock, room = plan.site.flow.clock, room_for(1)
     watch = lambda fraction, message: report(0.3 * fraction, message) or not deadline.allows()
     while True:
         problem = plan.problem(room, _pilot_counts(plan, room), 0)
@@ -88,10 +88,19 @@ def _pilot(plan: Plan, saves: Saves, known: Edges, deadline: Deadline, report: R
             known, room = full.edges, room_for(room + 1)
 
 
+def _quick_look(plan: Plan, saves: Saves, deadline: Deadline, report: Report) -> tuple[Work, Outcome | None]:
+    """Solve steps twice, with no modes of z known yet: enough where moments are matched, or a pilot for more."""
+    grid = make_grid(plan.site.flow.clock, None, saves)
+    counts, none = _pilot_counts(plan, grid.nodes), Replicas(judged=plan.measure.judged)
+    work, ended = run_replicas(plan, Work(grid, None, 0, counts, None, none, []), QUICK_LOOK, deadline, report)
+    met = ended is None and judge(work.replicas, plan.rtol).total <= 1.0
+    return work, Outcome() if met else ended
+
+
 def _pilot_counts(plan: Plan, nodes: int) -> Counts:
     counts = plan.counts(0, nodes)
     if counts is None:
-        needed = plan.bytes(Counts(512, 32), nodes) / 2**30
+        needed = plan.bytes(Counts(FIRST_PATHS, FEWEST_FEW), nodes) / 2**30
         raise MemoryError(
             f"{nodes} nodes need {needed:.1f} GiB, the limit is {plan.memory_limit / 2**30:.1f}; raise memory_limit=, "
             f"or take fewer steps or a larger rtol"
@@ -106,6 +115,8 @@ def _improve(plan: Plan, work: Work, deadline: Deadline, report: Report) -> tupl
         if ended is not None:
             return work, ended
         short = judge(work.replicas, plan.rtol)
+        if short.total <= 1.0:
+            return work, Outcome()
         spread = short.statistical / student_factor(FIRST_LOOK)
         if spread**2 * FIRST_LOOK > HOPELESS * MOST_REPLICAS and short.time < 1.0:
             return _next_level(plan, work, short, deadline)

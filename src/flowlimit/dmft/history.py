@@ -47,17 +47,17 @@ def onto_history(rows: Float[Array, "q M"], history: Float[Array, "N M"], node: 
 
 
 def times_all_tangents(
-    row: Float[Array, "1 N"], tangents: Float[Array, "N N few"], node: Node
-) -> Float[Array, "N few"]:
-    """``row @ tangents`` for all columns before ``node``, zero elsewhere."""
+    rows: Float[Array, "q N"], tangents: Float[Array, "N N few"], node: Node
+) -> Float[Array, "q N few"]:
+    """``rows @ tangents`` for all columns before ``node``, zero elsewhere."""
     room, few = tangents.shape[1:]
 
-    def put(column: Int[Array, ""], total: Float[Array, "N few"]) -> Float[Array, "N few"]:
-        part = times_tangents(row, tangents, column, node)[0]
-        return lax.dynamic_update_slice_in_dim(total, part, column * CHUNK, axis=0)
+    def put(column: Int[Array, ""], total: Float[Array, "q N few"]) -> Float[Array, "q N few"]:
+        part = times_tangents(rows, tangents, column, node)
+        return lax.dynamic_update_slice_in_dim(total, part, column * CHUNK, axis=1)
 
-    total = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((room, few)))
-    return jnp.where((jnp.arange(room) < node)[:, None], total, 0.0)
+    total = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((rows.shape[0], room, few)))
+    return jnp.where((jnp.arange(room) < node)[None, :, None], total, 0.0)
 
 
 def times_tangents(

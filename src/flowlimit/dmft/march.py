@@ -6,17 +6,16 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..numerics.blocks import Blocks
-from .block import Problem
-from .block import advance as advance_closed
 from .history import Node
-from .sampled_side import advance_sampled
+from .panels.block import advance as advance_panel
+from .problem import Problem
 from .state import Front, Rows, empty_rows, start_front
+from .steps.step import advance_step
 
 
 def advance(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
-    """Solve one block, with the samples side that the loss has."""
-    one = advance_closed if problem.samples is None else advance_sampled
-    return one(problem, block, node, front, rows)
+    """Solve one block: a panel or a step."""
+    return (advance_step if problem.explicit else advance_panel)(problem, block, node, front, rows)
 
 
 # The rows are large and updated in place. The front is not, so that a block can be tried again.
@@ -27,22 +26,40 @@ def advance_block(fixed: tuple[Problem, Blocks, Node, Front], rows: Rows) -> tup
 
 
 def march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
-    """Solve all blocks, one call a block."""
-    front, rows = start_front(problem.paths), empty_rows(problem.paths, observables, problem.samples)
-    count, order = blocks.times.shape
-    for index in range(count):
+    """Solve all blocks: panels one call each, since they may be tried again, steps in one call."""
+    if problem.explicit:
+        room = problem.paths.normals.shape[0] // problem.site.outputs
+        padded = jax.tree.map(lambda x: jnp.pad(x, [(0, room - len(x))] + [(0, 0)] * (x.ndim - 1)), blocks)
+        return _march_steps(problem, padded, jnp.array(blocks.times.shape[0]), observables)
+    front, rows = _start(problem, observables)
+    for index in range(blocks.times.shape[0]):
         block = jax.tree.map(lambda x, index=index: x[index], blocks)
-        front, rows = advance_block((problem, block, jnp.array(index * order), front), rows)
+        front, rows = advance_block((problem, block, jnp.array(index * blocks.times.shape[1]), front), rows)
     return rows
+
+
+@eqx.filter_jit
+def _march_steps(problem: Problem, blocks: Blocks, count: Node, observables: int) -> Rows:
+    """Take the first ``count`` steps: one program for any number that there is room for."""
+
+    def step(index: Node, carry: tuple[Front, Rows]) -> tuple[Front, Rows]:
+        block = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, index, keepdims=False), blocks)
+        return advance(problem, block, index * problem.site.outputs, *carry)
+
+    return lax.fori_loop(0, count, step, _start(problem, observables))[1]
 
 
 def whole_march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
     """Solve all blocks in one pure function, which can be differentiated forwards and mapped over parameters."""
-    order = blocks.times.shape[1]
+    order = blocks.times.shape[1] * problem.site.outputs
 
     def step(carry: tuple[Front, Rows], this: tuple[Blocks, Node]) -> tuple[tuple[Front, Rows], None]:
         return advance(problem, *this, *carry), None
 
-    start = (start_front(problem.paths), empty_rows(problem.paths, observables, problem.samples))
     nodes = order * jnp.arange(blocks.times.shape[0])
-    return lax.scan(step, start, (blocks, nodes))[0][1]
+    return lax.scan(step, _start(problem, observables), (blocks, nodes))[0][1]
+
+
+def _start(problem: Problem, observables: int) -> tuple[Front, Rows]:
+    rows = empty_rows(problem.paths, observables, problem.samples, explicit=problem.explicit)
+    return start_front(problem.paths), rows

@@ -11,16 +11,17 @@ from jaxtyping import Array, Float
 from ..numerics.blocks import Blocks
 from ..results import PathSample
 from ..types import Observable
-from .block import Problem
 from .grid import Grid
-from .site import NodePaths, NodeTheta, Site
+from .problem import Problem
+from .site import NodeTheta, Site
 from .state import Paths, Rows
+from .steps.sampled_side import centre, teachers_of
 
 NEGLIGIBLE = 1e-3
 """Roots of errors below this part of their start (errors below 1e-6 of it) need no relative accuracy."""
 OWN = ("penalty", "norm_1", "w_squared")
 """Averages taken at the nodes, before the user's."""
-SAMPLED = ("train_error", "test_error", "loss")
+SAMPLED = ("train_error", "test_error", "loss", "test_error_bar")
 """Averages of a stochastic samples side, after the user's."""
 
 
@@ -32,12 +33,12 @@ class Measure:
     sampled: bool = False  # whether the samples side adds its own averages, at the end
 
     def __call__(
-        self, site: Site, block: Blocks, theta: NodeTheta, W: NodePaths, paths: Paths
+        self, site: Site, block: Blocks, theta: NodeTheta, w: Float[Array, "q *outputs M"], paths: Paths
     ) -> Float[Array, "q observables"]:
         """Return the averages, one column each."""
-        w = W + paths.w_star[None]
-        values = [site.penalty(block.times, theta), jnp.abs(w), w**2]
-        values += [jax.vmap(jax.vmap(f), in_axes=(0, None))(w, paths.w_star) for _, f in self.observables]
+        every_output = lambda values: values.reshape(w.shape[0], -1, w.shape[-1]).sum(axis=1)
+        values = [site.penalty(block.times, theta), every_output(jnp.abs(w)), every_output(w**2)]
+        values += [jax.vmap(jax.vmap(f, in_axes=-1), in_axes=(0, None))(w, paths.w_star) for _, f in self.observables]
         return jnp.stack([value @ paths.probability for value in values], axis=1)
 
     @property
@@ -53,7 +54,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Solution:
-    """One replica's operators over its nodes, R_w, G = I - R_f and the root of C_f, and its averages there."""
+    """One replica's operators over its nodes, R_w, G = I - R_f and the root of C_f, and its averages there.
+
+    Several outputs take turns in rows and columns of the operators.
+    """
 
     R_w: np.ndarray
     G: np.ndarray
@@ -67,26 +71,33 @@ class Solution:
         return self.L + self.R_w @ self.L if self.L_w is None else self.L_w
 
 
-def read_solution(rows: Rows, nodes: int) -> Solution:
+def read_solution(rows: Rows, nodes: int, outputs: int = 1) -> Solution:
     """Take a solution from the device, without the room that was not used."""
-    cut = lambda x: np.asarray(x)[:nodes, :nodes]
-    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), np.asarray(rows.averages)[:nodes], _root_w(rows, nodes))
+    end = nodes * outputs
+    cut = lambda x: np.asarray(x)[:end, :end]
+    averages = np.asarray(rows.averages)[:end:outputs]
+    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end))
 
 
-def _root_w(rows: Rows, nodes: int) -> np.ndarray | None:
+def _root_w(rows: Rows, end: int) -> np.ndarray | None:
     if rows.samples is None:
         return None
-    along = np.asarray(rows.samples.along)[:nodes, None]
-    return np.concatenate([along, np.asarray(rows.samples.L_w)[:nodes, :nodes]], axis=1)
+    return np.concatenate([np.asarray(rows.samples.along)[:end], np.asarray(rows.samples.L_w)[:end, :end]], axis=1)
 
 
 def read_paths(grid: Grid, problem: Problem, rows: Rows, solution: Solution) -> PathSample:
-    """Take the paths from the device: z = sqrt(delta) L normals, g = z/delta + G (w - w*)."""
-    paths, delta = problem.paths, float(problem.setting.aspect_ratio)
-    W, normals = np.asarray(rows.W)[: grid.nodes], np.asarray(paths.normals)[: grid.nodes]
-    z, w_star = np.sqrt(delta) * solution.L @ normals, np.asarray(paths.w_star)
+    """Take the paths from the device: z = sqrt(delta) L normals, g = z/delta + G (w - w*) + r w*."""
+    paths, site, delta = problem.paths, problem.site, float(problem.setting.aspect_ratio)
+    end = len(solution.L)
+    W, normals = np.asarray(rows.W)[:end], np.asarray(paths.normals)[:end]
+    z = np.sqrt(delta) * solution.L @ normals
     g = z / delta + solution.G @ W
-    return PathSample(grid.times, W + w_star, g, z, w_star, np.asarray(paths.probability), grid.edges)
+    if rows.samples is not None:
+        g = g + np.asarray(rows.samples.stein)[:end] @ np.asarray(teachers_of(paths).e)
+    w = W + np.tile(np.asarray(centre(site, paths)), (grid.nodes, 1))
+    shaped = lambda x: x.reshape(grid.nodes, *site.flow.outputs, -1)
+    w_star, probability = np.asarray(paths.w_star), np.asarray(paths.probability)
+    return PathSample(grid.times, shaped(w), shaped(g), shaped(z), w_star, probability, grid.edges)
 
 
 Values = Mapping[str, Float[np.ndarray, "saves"]]
@@ -100,7 +111,7 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
     square = lambda root: np.sum((grid.to_saves @ root) ** 2, axis=1)
     averages = grid.to_saves @ solution.averages
     if measure.sampled:
-        train, test, loss = averages[:, -len(SAMPLED) :].T
+        train, test, loss, _ = averages[:, -len(SAMPLED) :].T
     else:
         train, test = square(solution.L), square(solution.root_w)
         loss = 0.5 * train
@@ -115,7 +126,13 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
 
 
 def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
-    """Return the time error of each curve: what spectral tails leave open, of its panel and of those before."""
+    """Return the time error of each curve: what spectral tails leave open, of its panel and of those before.
+
+    Steps have none; a test error that is a numerical integral has that integral's error.
+    """
+    if grid.edges is None:  # steps have no error in time
+        errors = {name: np.zeros(len(grid.saves)) for name in curves_of(measure, grid, solution)}
+        return errors | ({"test_error": grid.to_saves @ solution.averages[:, -1]} if measure.sampled else {})
     tail = lambda values: grid.spread(grid.carried(grid.tails(values)))
     train, test = (_root_error(grid, root) for root in (solution.L, solution.root_w))
     of_average = [tail(solution.averages[:, [i]]) for i in range(measure.count)]

@@ -15,6 +15,16 @@ def modes_of(grid: Grid, solution: Solution) -> Rotation:
     return principal_rotation(solution.L, relative_effect(grid, solution.R_w, solution.L))
 
 
+def output_modes(solution: Solution) -> Rotation | None:
+    """Return the same for the normals of outputs: by what they do to residuals on average, relative to their size."""
+    if solution.L_w is None:
+        return None
+    F = solution.L_w[:, -len(solution.L) :]
+    size = np.linalg.norm(solution.L, axis=1)
+    floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
+    return principal_rotation(F, solution.G @ F / np.maximum(size, floor)[:, None])
+
+
 def relative_effect(grid: Grid, R_w: Float[np.ndarray, "nodes nodes"], F: Columns) -> Columns:
     """Return what the normals behind F (C_f = F F^T) do to w at each node, on average and relative to the error there.
 
@@ -24,7 +34,7 @@ def relative_effect(grid: Grid, R_w: Float[np.ndarray, "nodes nodes"], F: Column
     effect = R_w @ F
     size = np.linalg.norm(F + effect, axis=1)
     share = grid.weights.reshape(-1, grid.order)
-    share = (share / share.sum(axis=1, keepdims=True)).ravel()
+    share = np.repeat((share / share.sum(axis=1, keepdims=True)).ravel(), len(F) // grid.nodes)
     return (np.sqrt(share) / np.maximum(size, NEGLIGIBLE * size[0] + np.finfo(float).tiny))[:, None] * effect
 
 

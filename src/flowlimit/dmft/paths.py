@@ -8,6 +8,7 @@ The leading modes are drawn wider than they are and weighted back: weights, and 
 the tails, which suits quasi-random points, and heavy-tailed readouts get points where they are large.
 """
 
+import math
 from typing import NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..numerics.quasirandom import match_moments, sobol_normals, widen
-from ..problem.laws import DRAW_NORMALS, Law, Strata
+from ..problem.laws import Strata, Target
 from .modes import Rotation
 from .site import Site
 from .state import Paths
@@ -38,13 +39,13 @@ class Counts(NamedTuple):
     few: int
 
 
-def live_strata(law: Law) -> Live | None:
+def live_strata(law: Target) -> Live | None:
     """Return which strata of a target are drawn one by one, or None if there are too many."""
     keep = np.flatnonzero(np.asarray(law.strata().probability) > 0.0)
     return None if len(keep) > MAX_STRATA else tuple(int(i) for i in keep)
 
 
-def stratum_count(law: Law) -> int:
+def stratum_count(law: Target) -> int:
     """Return in how many strata paths are drawn."""
     strata = live_strata(law)
     return 1 if strata is None else len(strata)
@@ -60,11 +61,11 @@ class Cloud(NamedTuple):
 
 
 def draw_cloud(
-    site: Site, law: Law, room: int, nodes: int, counts: Counts, rotation: Rotation | None, rng: np.random.Generator
+    site: Site, law: Target, room: int, nodes: int, counts: Counts, rotation: Rotation | None, rng: np.random.Generator
 ) -> Cloud:
     """Draw one replica's normals for ``nodes`` nodes in arrays with room for more."""
     strata, extra = live_strata(law), site.flow.num_normals
-    own = DRAW_NORMALS if strata is None else 1
+    own = law.draw_normals if strata is None else math.prod(law.shape)
     groups = 1 if strata is None else len(strata)
     wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}
     drawn = [widen(sobol_normals(counts.paths, own + extra + nodes, rng), wider) for _ in range(groups)]
@@ -77,15 +78,16 @@ def draw_cloud(
     return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, weight)
 
 
-def make_paths(site: Site, law: Law, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
+def make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
     """Turn normals into paths; a function of the model's and the target's numbers that can be differentiated."""
     if strata is None:
-        w_star, share = jax.vmap(law.draw)(jnp.asarray(cloud.target)), jnp.ones(1)
+        w_star, share = jax.vmap(law.draw, out_axes=-1)(jnp.asarray(cloud.target)), jnp.ones(1)
     else:
         kept = Strata(*(x[np.array(strata)] for x in law.strata()))
         share = kept.probability / jnp.sum(kept.probability)
-        own = jnp.asarray(cloud.target[:, 0])
-        w_star = jnp.tile(kept.mean, counts.paths) + jnp.tile(kept.std, counts.paths) * own
+        own = jnp.asarray(cloud.target.T).reshape(*law.shape, -1)
+        all_paths = lambda x: jnp.tile(jnp.moveaxis(x, 0, -1), counts.paths)  # strata take turns
+        w_star = all_paths(kept.mean) + all_paths(kept.std) * own
     weight = jnp.asarray(cloud.weight).reshape(counts.paths, len(share))
     probability = lambda weight: (share[None] * weight / jnp.sum(weight, axis=0, keepdims=True)).reshape(-1)
     return Paths(

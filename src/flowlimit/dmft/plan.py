@@ -1,7 +1,10 @@
 """A solve's plan: the problem in the solver's terms, its path counts level by level, and what is refused."""
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,26 +12,33 @@ from jaxtyping import Array, Float
 
 from ..numerics.streams import Purpose, stream
 from ..problem.flow import make_flow
-from ..problem.laws import Law
-from ..problem.losses import SquaredLoss
+from ..problem.laws import Target
 from ..problem.models import Model
 from ..problem.tasks import Regression, Task
 from ..problem.trainings import StepClock, Training
 from ..types import PRNGKey
-from .block import Problem, Reference
 from .grid import ORDER, room_for
 from .measure import Measure, Solution
-from .modes import Rotation
+from .modes import Rotation, output_modes
 from .paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
-from .sample_paths import make_sample_paths
-from .site import Site, make_site
-from .state import SamplePaths, Setting, memory_bytes
+from .problem import Problem, Reference
+from .site import Site, is_linear, make_site
+from .state import SamplePaths, Setting, memory_bytes, sample_bytes
+from .steps.sample_paths import make_sample_paths
 
 FIRST_PATHS, LEVEL_FACTOR = 512, 4
+FEWEST_PATHS, FEWEST_FEW = 128, 32
+"""Paths of a limit that is exact, all and those for responses."""
 FEW_PARTS = (2, 2, 4, 8)
 """One path in so many serves the responses, level by level: these cost more and need fewer."""
+SAMPLE_PATHS, SAMPLE_FEW = 4, 2
+"""Paths of the samples side for each of the weights side, all and those for responses: they cost little, and errors of
+one sample may jump."""
 ITERATION_PART = 3e-3
 """Part of the requested accuracy to which a block's two sides must agree."""
+
+
+_make_paths = eqx.filter_jit(make_paths)
 
 
 @dataclass(frozen=True)
@@ -48,37 +58,50 @@ class Plan:
         return isinstance(self.site.flow.clock, StepClock)
 
     @property
-    def law(self) -> Law:
+    def law(self) -> Target:
         """Law of the target."""
         return self.task.target
 
     @property
     def sampled(self) -> bool:
         """Whether the samples side is stochastic: for every loss but the squared one, which closes."""
-        return not isinstance(self.task.loss, SquaredLoss)
+        return not self.task.loss.closes
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether matched moments make the answer exact, so that few paths are enough."""
+        return not self.sampled and is_linear(self.site)
+
+    def rows(self, nodes: int) -> int:
+        """Return the rows of operators over that many nodes: one for each output."""
+        return nodes * self.site.outputs
 
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
+        if self.exact and level == 0:
+            matched = 2 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes))
+            return Counts(max(FEWEST_PATHS, 1 << (matched - 1).bit_length()), FEWEST_FEW)
         paths = FIRST_PATHS * LEVEL_FACTOR**level
         few = paths // FEW_PARTS[min(level, len(FEW_PARTS) - 1)]
         while self.bytes(Counts(paths, few), nodes) > self.memory_limit:
             few //= 2
-            if few < 32:
+            if few < FEWEST_FEW:
                 return None
         return Counts(paths, few)
 
     def bytes(self, counts: Counts, nodes: int) -> int:
         """Return the memory of one replica."""
-        strata, k = stratum_count(self.law), max(1, int(np.prod(self.site.shape)))
+        strata, k = stratum_count(self.law), self.site.parameters
         order = 1 if self.explicit else ORDER
-        one = memory_bytes(room_for(nodes), order, k, strata * counts.paths, strata * counts.few)
-        return 2 * one if self.sampled else one
+        one = memory_bytes(room_for(self.rows(nodes)), order, k, strata * counts.paths, strata * counts.few)
+        return one + sample_bytes(room_for(self.rows(nodes)), *_sample_counts(strata, counts)) if self.sampled else one
 
     def cloud(self, nodes: int, counts: Counts, replica: int, rotation: Rotation | None) -> Cloud:
         """Return one replica's normals."""
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))
         rng = np.random.default_rng(seed)
-        return draw_cloud(self.site, self.law, room_for(nodes), nodes, counts, rotation, rng)
+        rows = self.rows(nodes)
+        return draw_cloud(self.site, self.law, room_for(rows), rows, counts, rotation, rng)
 
     def problem(
         self,
@@ -92,21 +115,29 @@ class Plan:
     ) -> Problem:
         """Return one replica's problem; with ``half`` the first half of its net, in arrays of the same shape."""
         own = Counts(counts.paths // 2, counts.few // 2) if half else counts
-        paths = make_paths(self.site, self.law, live_strata(self.law), own, self.cloud(nodes, own, replica, rotation))
+        paths = _make_paths(self.site, self.law, live_strata(self.law), own, self.cloud(nodes, own, replica, rotation))
         noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
         setting = Setting(self.task.aspect_ratio, noise_var, jnp.asarray(ITERATION_PART * self.rtol))
-        room = room_for(nodes)
+        room = room_for(self.rows(nodes))
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))
-        samples = self._samples(nodes, counts, replica, half=half) if self.sampled else None
+        samples = self._samples(nodes, counts, replica, reference, half=half) if self.sampled else None
         every = doubled_room(paths) if half else paths
         return Problem(self.site, setting, every, first, self.measure, self.explicit, samples)
 
-    def _samples(self, nodes: int, counts: Counts, replica: int, *, half: bool) -> SamplePaths:
+    def _samples(
+        self, nodes: int, counts: Counts, replica: int, reference: Solution | None, *, half: bool
+    ) -> SamplePaths:
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.OUTPUTS, replica)))
         strata, rng = stratum_count(self.law), np.random.default_rng(seed)
-        paths, few = strata * counts.paths, strata * counts.few
-        return make_sample_paths(self.task.loss, room_for(nodes), nodes, paths, few, rng, half=half)
+        own, rows = _sample_counts(strata, counts), self.rows(nodes)
+        rotation = None if reference is None else output_modes(reference)
+        teachers, room = math.prod(self.law.shape), room_for(rows)
+        return make_sample_paths(teachers, room, rows, own, rotation, rng, half=half)
+
+
+def _sample_counts(strata: int, counts: Counts) -> Counts:
+    return Counts(SAMPLE_PATHS * strata * counts.paths, SAMPLE_FEW * strata * counts.few)
 
 
 def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:

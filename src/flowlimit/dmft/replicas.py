@@ -67,14 +67,15 @@ def _replica(plan: Plan, work: Work, replica: int, half: bool) -> Done:
         work.grid.nodes, work.counts, replica, rotation=work.rotation, reference=work.reference, half=half
     )
     rows = march(problem, work.grid.blocks, plan.measure.count)
-    solution = read_solution(rows, work.grid.nodes)
-    bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).max(axis=1) < OVERFLOW
+    solution = read_solution(rows, work.grid.nodes, plan.site.outputs)
+    bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).reshape(work.grid.nodes, -1).max(axis=1) < OVERFLOW
     settled = bounded(solution.L) & bounded(solution.averages)
     if not plan.explicit:
         disagreement = np.asarray(rows.disagreement)[: work.grid.nodes]
         settled &= disagreement <= 100.0 * ITERATION_PART * plan.rtol
     bad = np.flatnonzero(~settled)
-    sample = read_paths(work.grid, problem, rows, solution) if replica == 0 and not half else None
+    wanted = replica == 0 and not half and not len(bad)
+    sample = read_paths(work.grid, problem, rows, solution) if wanted else None
     return Done(solution, sample, int(bad[0] // work.grid.order) if len(bad) else None)
 
 

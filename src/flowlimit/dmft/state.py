@@ -8,7 +8,6 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..problem.losses import Loss
 from ..types import Scalar
 
 
@@ -17,7 +16,7 @@ class Paths(eqx.Module):
 
     normals: Float[Array, "N M"]
     theta: Float[Array, "k M"]
-    w_star: Float[Array, "M"]
+    w_star: Float[Array, "*teachers M"]
     probability: Float[Array, "M"]
     few_probability: Float[Array, "few"]
 
@@ -26,18 +25,17 @@ class SamplePaths(eqx.Module):
     """One replica's randomness on the samples side: normals of f* (``teacher``), of labels, and of outputs."""
 
     normals: Float[Array, "N Ms"]
-    teacher: Float[Array, "Ms"]
+    teacher: Float[Array, "teachers Ms"]
     noise: Float[Array, "Ms"]
     probability: Float[Array, "Ms"]
     few_probability: Float[Array, "few_s"]
-    loss: Loss
 
 
 class SampleRows(eqx.Module):
     """What a stochastic samples side knows so far.
 
-    Residuals l and their response, directions Q of C_l and C_w, the root L_w of C_w across w*, and
-    ``along`` = E[(w - w*) w*]/rho.
+    Residuals l and their response, directions Q of C_l and C_w, the root L_w of C_w across w*, and its part ``along``
+    w*, by orthonormal combinations of the teachers. Several outputs take turns in the rows, step by step.
     """
 
     residuals: Float[Array, "N Ms"]
@@ -45,7 +43,8 @@ class SampleRows(eqx.Module):
     Q_l: Float[Array, "N Ms"]
     Q_w: Float[Array, "N M"]
     L_w: Float[Array, "N N"]
-    along: Float[Array, "N"]
+    along: Float[Array, "N teachers"]
+    stein: Float[Array, "N teachers"]  # r w* by the same combinations
 
 
 class Setting(eqx.Module):
@@ -71,16 +70,16 @@ class Rows(eqx.Module):
     G = (I + R_w)^-1 and the lower triangular root L
     of C_f = L L^T are operators, ``Q`` the orthonormal rows with F = L Q, see `samples_side`,
     ``overlap`` = E Q^T, see `correction`. ``iterations`` and
-    ``disagreement`` say how each block ended.
+    ``disagreement`` say how each block ended. What a clock or a loss has no use for is empty.
     """
 
     W: Float[Array, "N M"]
     response: Float[Array, "N N few"]
-    Q: Float[Array, "N M1"]
+    Q: Float[Array, "NQ M1"]
     R_w: Float[Array, "N N"]
     G: Float[Array, "N N"]
     L: Float[Array, "N N"]
-    overlap: Float[Array, "N N"]
+    overlap: Float[Array, "NO NO"]
     averages: Float[Array, "N observables"]
     iterations: Float[Array, "N"]
     disagreement: Float[Array, "N"]
@@ -93,19 +92,20 @@ def start_front(paths: Paths) -> Front:
     return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)))
 
 
-def empty_rows(paths: Paths, observables: int, samples: SamplePaths | None = None) -> Rows:
+def empty_rows(paths: Paths, observables: int, samples: SamplePaths | None = None, *, explicit: bool = False) -> Rows:
     """Return rows for all nodes, none of them reached."""
     room, M = paths.normals.shape
+    closed = samples is None
     few = paths.few_probability.shape[0]
     square = lambda: jnp.zeros((room, room))  # each its own buffer: rows are updated in place
     return Rows(
         W=jnp.zeros((room, M)),
         response=jnp.zeros((room, room, few)),
-        Q=jnp.zeros((room, M + 1)),
+        Q=jnp.zeros((room * closed, (M + 1) * closed)),
         R_w=square(),
         G=square(),
         L=square(),
-        overlap=square(),
+        overlap=jnp.zeros((0, 0)) if explicit else square(),
         averages=jnp.zeros((room, observables)),
         iterations=jnp.zeros(room),
         disagreement=jnp.zeros(room),
@@ -122,7 +122,8 @@ def _empty_samples(samples: SamplePaths, paths: int) -> SampleRows:
         Q_l=jnp.zeros((room, own)),
         Q_w=jnp.zeros((room, paths)),
         L_w=jnp.zeros((room, room)),
-        along=jnp.zeros(room),
+        along=jnp.zeros((room, samples.teacher.shape[0])),
+        stein=jnp.zeros((room, samples.teacher.shape[0])),
     )
 
 
@@ -135,3 +136,8 @@ def memory_bytes(nodes: int, order: int, parameters: int, paths: int, few: int) 
     """
     small = 4 * (order * parameters) ** 2
     return 8 * (paths * (3 * nodes + small) + few * (nodes**2 + 2 * parameters * nodes + small) + 6 * nodes**2)
+
+
+def sample_bytes(nodes: int, paths: int, few: int) -> int:
+    """Return the bytes that a stochastic samples side adds: 8 (3 M N + few N^2 + N^2) for its own M paths."""
+    return 8 * (3 * paths * nodes + few * nodes**2 + nodes**2)

@@ -40,7 +40,7 @@ class Work:
     """A solve in progress: the grid and its rotation, the level, and what its replicas gave."""
 
     grid: Grid
-    rotation: Rotation
+    rotation: Rotation | None  # modes of z, if known
     level: int
     counts: Counts
     reference: Solution | None  # iterations start from these

@@ -10,13 +10,16 @@ from scipy.stats import qmc
 Cloud = Float[np.ndarray, "points dims"]
 Weights = Float[np.ndarray, "points"]
 
+BITS = 32
+"""Of a coordinate; scrambling costs their square. The outermost normal is 6.2."""
+
 
 def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
     """Scrambled Sobol points as standard normals; the first dimensions are the most even."""
     if dims == 0:
         return np.zeros((points, 0))
-    uniform = qmc.Sobol(dims, scramble=True, bits=52, rng=rng).random(points)
-    return ndtri(np.clip(uniform, 2.0**-54, 1.0 - 2.0**-53))
+    uniform = qmc.Sobol(dims, scramble=True, bits=BITS, rng=rng).random(points)
+    return ndtri(np.clip(uniform, 0.5**BITS, 1.0 - 0.5**BITS))
 
 
 def widen(cloud: Cloud, factors: Mapping[int, float]) -> tuple[Cloud, Weights]:

@@ -8,16 +8,19 @@ in continuous time, or theta_{i+1} = theta_i + step_size drift for a clock that 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..types import Coordinates, Scalar, Theta, ThetaRows
+from ..types import Coordinates, Output, OutputRows, Scalar, TeacherRows, Theta, ThetaRows
 from .losses import Loss
 from .models.diagonal import mirrored
 from .models.model import Model
 from .models.scales import PerCoordinate
+from .noun import signature
 from .tasks import Dataset, Task
 from .trainings import Clock, ContinuousClock, Training
 
@@ -26,26 +29,28 @@ class Flow(eqx.Module):
     """Functions of one coordinate (init, readout, drift, penalty), of one sample (loss), and a clock."""
 
     init: Callable[..., Theta]
-    readout: Callable[..., Scalar]
+    readout: Callable[..., Output]
     drift: Callable[..., Theta]
     penalty: Callable[..., Scalar]
     loss: Loss
     clock: Clock
     num_normals: int = eqx.field(static=True)
+    outputs: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's weight: () for one output
+    teachers: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's target
 
-    def init_rows(self, normals: Float[Array, "dim normals"], w_star: Coordinates) -> ThetaRows:
+    def init_rows(self, normals: Float[Array, "dim normals"], w_star: TeacherRows) -> ThetaRows:
         """Start of all coordinates."""
         # Numbers given coordinate by coordinate go along with the coordinates, all others are the same for each.
         given = lambda leaf: isinstance(leaf, PerCoordinate)
         axes = jax.tree.map(lambda leaf: 0 if given(leaf) else None, self.init, is_leaf=given)
         rowwise = lambda init, normals, w_star: init(normals, w_star)
-        return eqx.filter_vmap(rowwise, in_axes=(axes, 0, 0), out_axes=-1)(self.init, normals, w_star)
+        return eqx.filter_vmap(rowwise, in_axes=(axes, 0, -1), out_axes=-1)(self.init, normals, w_star)
 
-    def readout_rows(self, t: Scalar, theta: ThetaRows) -> Coordinates:
+    def readout_rows(self, t: Scalar, theta: ThetaRows) -> OutputRows:
         """Weights of all coordinates."""
         return jax.vmap(self.readout, in_axes=(None, -1), out_axes=-1)(t, theta)
 
-    def drift_rows(self, t: Scalar, theta: ThetaRows, g: Coordinates) -> ThetaRows:
+    def drift_rows(self, t: Scalar, theta: ThetaRows, g: OutputRows) -> ThetaRows:
         """Velocities of all coordinates."""
         return jax.vmap(self.drift, in_axes=(None, -1, -1), out_axes=-1)(t, theta, g)
 
@@ -61,6 +66,8 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
     """
     clock = training.clock
     inner = mirrored(model) if isinstance(clock, ContinuousClock) else model
+    teachers = () if isinstance(task, Dataset) else task.target.shape
+    outputs = _checked_outputs(inner, task.loss, teachers)
     return Flow(
         init=inner.init,
         readout=inner.weight,
@@ -69,4 +76,43 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
         loss=task.loss,
         clock=clock,
         num_normals=inner.num_normals,
+        outputs=outputs,
+        teachers=teachers,
     )
+
+
+_CHECKED: dict[Any, tuple[int, ...]] = {}
+
+
+def _checked_outputs(model: Model, loss: Loss, teachers: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a model's outputs, checked once for each kind of model and loss: a check traces them."""
+    kind = (signature((model, loss)), teachers)
+    if kind not in _CHECKED:
+        outputs = _check_shapes(model, teachers)
+        loss.check(outputs, teachers)
+        _CHECKED[kind] = outputs
+    return _CHECKED[kind]
+
+
+def _check_shapes(model: Model, teachers: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a coordinate's weight, or refuse a model whose functions do not fit together."""
+    given = lambda leaf: isinstance(leaf, PerCoordinate)
+    first = jax.tree.map(lambda leaf: leaf.values[0] if given(leaf) else leaf, model, is_leaf=given)
+
+    def shapes() -> tuple[Theta, Output, Theta, Scalar]:
+        t = jnp.zeros(())
+        theta = first.init(jnp.zeros(first.num_normals), jnp.zeros(teachers))
+        w = first.weight(t, theta)
+        return theta, w, first.drift(t, theta, jnp.zeros_like(w)), first.penalty(t, theta)
+
+    try:
+        theta, w, drift, penalty = (x.shape for x in jax.eval_shape(shapes))
+    except Exception as problem:
+        raise ValueError(f"model: given {model!r}, whose functions fail on one coordinate: {problem}") from problem
+    if len(theta) > 1 or len(w) > 1 or drift != theta or penalty != ():
+        raise ValueError(
+            f"model: given {model!r}, with theta of shape {theta}, weight {w}, drift {drift} and penalty {penalty} for "
+            f"one coordinate; needs theta and weight of at most one axis, a drift shaped like theta, a penalty that is "
+            f"one number"
+        )
+    return w

@@ -5,6 +5,7 @@ quadrature and the strata in which the solver matches moments follow from it.
 """
 
 import abc
+import math
 from typing import NamedTuple
 
 import equinox as eqx
@@ -14,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import PRNGKey, Scalar
-from .checks import number, vector
+from .checks import instance, integer, number, vector
 from .noun import Noun
 
 DRAW_NORMALS = 2
@@ -22,16 +23,45 @@ DRAW_NORMALS = 2
 
 
 class Strata(NamedTuple):
-    """A mixture: stratum i has a probability and is N(mean, std^2), an atom where std is 0."""
+    """A mixture: stratum i has a probability and is N(mean, std^2), an atom where std is 0.
+
+    Several numbers are independent within a stratum; they have an axis of their own after the strata.
+    """
 
     probability: Float[Array, "strata"]
-    mean: Float[Array, "strata"]
-    std: Float[Array, "strata"]
+    mean: Float[Array, "strata *teachers"]
+    std: Float[Array, "strata *teachers"]
 
     def given(self, *, zero: bool) -> Float[Array, "strata"]:
         """Return the probabilities given that a draw is exactly 0, or that it is not."""
         chosen = jnp.where(((self.mean == 0.0) & (self.std == 0.0)) == zero, self.probability, 0.0)
         return chosen / jnp.sum(chosen)
+
+
+class Target(Noun):
+    """The law of one coordinate of the teacher: one number, or one for each of several teachers."""
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a draw: ``()`` for one number."""
+
+    @property
+    def draw_normals(self) -> int:
+        """Standard normals that one draw takes."""
+        return DRAW_NORMALS * math.prod(self.shape)
+
+    @abc.abstractmethod
+    def strata(self) -> Strata:
+        """Return the law as a mixture of atoms and Gaussians."""
+
+    @abc.abstractmethod
+    def draw(self, normals: Float[Array, "normals"]) -> Float[Array, "*teachers"]:
+        """Return one draw, made from standard normals."""
+
+    @abc.abstractmethod
+    def sample(self, key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "..."]:
+        """Independent draws, on the last axes."""
 
 
 class Quadrature(NamedTuple):
@@ -41,12 +71,13 @@ class Quadrature(NamedTuple):
     weights: Float[Array, "nodes"]
 
 
-class Law(Noun):
+class Law(Target):
     """The law of one number. A law of your own needs only `strata`."""
 
-    @abc.abstractmethod
-    def strata(self) -> Strata:
-        """Return the law as a mixture of atoms and Gaussians."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number."""
+        return ()
 
     @property
     def mean(self) -> Scalar:
@@ -67,7 +98,7 @@ class Law(Noun):
         probability, mean, std = self.strata()
         return jnp.sum(probability * (mean**2 + std**2))
 
-    def draw(self, normals: Float[Array, "2"]) -> Scalar:
+    def draw(self, normals: Float[Array, "normals"]) -> Scalar:
         """Return one draw, made from two standard normals."""
         probability, mean, std = self.strata()
         uniform = jax.scipy.special.ndtr(normals[0])
@@ -157,6 +188,40 @@ class Empirical(Law):
         """One atom a number."""
         entries = self.values.shape[0]
         return Strata(jnp.full(entries, 1.0 / entries), self.values, jnp.zeros(entries))
+
+
+class Independent(Target):
+    """Independent draws of one law: the weights of ``count`` teachers, for labels made by several.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.Independent(fl.Bernoulli(0.2), count=2).strata().mean.shape
+    (4, 2)
+    """
+
+    law: Law = eqx.field(converter=instance("law", Law, "fl.Normal()"))
+    count: int = eqx.field(static=True, converter=integer("count", at_least=1, example=2))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number a teacher."""
+        return (self.count,)
+
+    def strata(self) -> Strata:
+        """All combinations of the law's strata."""
+        probability, mean, std = self.law.strata()
+        which = np.stack(np.meshgrid(*[np.arange(len(mean))] * self.count, indexing="ij"), axis=-1)
+        which = which.reshape(-1, self.count)
+        return Strata(jnp.prod(probability[which], axis=1), mean[which], std[which])
+
+    def draw(self, normals: Float[Array, "normals"]) -> Float[Array, "*teachers"]:
+        """Return one draw for each teacher."""
+        return jax.vmap(self.law.draw)(normals.reshape(self.count, DRAW_NORMALS))
+
+    def sample(self, key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "..."]:
+        """Independent draws, teachers first."""
+        return self.law.sample(key, (self.count, *shape))
 
 
 def _strata(*rows: tuple[float | Scalar, float | Scalar, float | Scalar]) -> Strata:

@@ -66,6 +66,13 @@ def from_dict(description: dict[str, Any]) -> Any:
     return cls(**{name: _revive(kind, name, value) for name, value in description.items() if name != "kind"})
 
 
+def signature(tree: Any) -> tuple[Any, ...]:
+    """Return what decides how a noun, or a tree of them, is compiled: all but its numbers."""
+    arrays, static = eqx.partition(tree, eqx.is_array)
+    shapes = tuple(leaf.shape for leaf in jax.tree.leaves(arrays))
+    return jax.tree.structure(static), tuple(jax.tree.leaves(static)), shapes
+
+
 def kind_of(cls: type) -> str:
     """Name of a kind: the class name, with its module in front if it is not ours."""
     ours = cls.__module__.partition(".")[0] == __name__.partition(".")[0]

@@ -7,10 +7,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..types import Coordinates, Matrix, Number, Samples, Scalar, is_traced
+from ..types import Coordinates, Matrix, Number, Output, Samples, Scalar, Teacher, is_traced
 from .checks import instance, number, optional_number
 from .designs import Design, GaussianDesign, MatrixDesign, as_matrix
-from .laws import Law
+from .laws import Law, Target
 from .losses import LogisticLoss, Loss, SquaredLoss
 from .noun import Noun, data_field
 
@@ -32,11 +32,11 @@ class _Task(Noun):
         """Return what every task has, as a field or as a property, in an order of its own."""
         return getattr(self, name)
 
-    def residual(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
+    def residual(self, f: Output, f_star: Teacher, noise: Scalar) -> Output:
         """Return the derivative of the loss of one sample."""
         return self._own("loss").residual(f, f_star, noise)
 
-    def error(self, f: Scalar, f_star: Scalar, noise: Scalar) -> Scalar:
+    def error(self, f: Output, f_star: Teacher, noise: Scalar) -> Scalar:
         """Return the error of one sample."""
         return self._own("loss").error(f, f_star, noise)
 
@@ -121,7 +121,7 @@ class GeneralizedLinear(_NormalNoise):
     aspect_ratio
         Samples over dim, the paper's delta.
     target
-        Law of the entries of the teacher w*.
+        Law of the entries of the teacher w*; `Independent` for several teachers.
     loss
         A loss with its labels, e.g. `HuberLoss`, `LogisticLoss`, or a `CustomLoss` of your own.
     design
@@ -135,7 +135,7 @@ class GeneralizedLinear(_NormalNoise):
     """
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)"))
     loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import xarray
 
 Square = Float[np.ndarray, "nodes nodes"]
+Kernel = Float[np.ndarray, "nodes nodes *outputs"]
+Sampled = Float[np.ndarray, "nodes *outputs paths"]
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,16 @@ class Kernels:
 
     Responses R(t, s) vanish for s > t and jump at s = t; the diagonal holds the limit from s < t. Inside a diagonal
     panel, values come from the polynomial in (t, s) whose integrals fit the operator; elsewhere they are the operator
-    over the integration weight. For gradient descent a response is per unit of time: operator over step size.
+    over the integration weight. For gradient descent a response is per unit of time: operator over step size. Kernels
+    of a model with several outputs have two more axes for them.
     """
 
     times: Times
-    C_w: Square
-    C_f: Square
-    R_w: Square
-    R_f: Square
-    stderr: Mapping[str, Square] = field(default_factory=dict)
+    C_w: Kernel
+    C_f: Kernel
+    R_w: Kernel
+    R_f: Kernel
+    stderr: Mapping[str, Kernel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,26 @@ class Operators:
     times: Times
     weights: Times
     S: Square
-    R_w: Square
-    R_f: Square
+    R_w: Kernel
+    R_f: Kernel
 
 
 @dataclass(frozen=True)
 class PathSample:
-    """Paths of the single site from one replica: rows are times, columns paths, each with its probability."""
+    """Paths of the single site from one replica: rows are times, columns paths, each with its probability.
+
+    Several outputs or teachers have an axis between the two.
+    """
 
     times: Times
-    w: Float[np.ndarray, "nodes paths"]
-    g: Float[np.ndarray, "nodes paths"]
-    z: Float[np.ndarray, "nodes paths"]
-    w_star: Float[np.ndarray, "paths"]
+    w: Sampled
+    g: Sampled
+    z: Sampled
+    w_star: Float[np.ndarray, "*teachers paths"]
     probability: Float[np.ndarray, "paths"]
     edges: Float[np.ndarray, "_"] | None = None  # of the panels; None for steps
 
-    def weights_at(self, time: float) -> Float[np.ndarray, "paths"]:
+    def weights_at(self, time: float) -> Float[np.ndarray, "*outputs paths"]:
         """Return w(t) of all paths: polynomial in a panel, the nearest step of gradient descent."""
         if not 0.0 <= time <= self._end * (1.0 + 1e-9):
             raise ValueError(f"time: given {time:g}, the paths cover 0 to {self._end:g}")
@@ -96,7 +102,8 @@ class Limit(Record):
         True for gradient descent.
     statistical, bias, time_error
         Name of a curve -> parts of its standard error: the spread of the replicas' mean with the Student factor, the
-        bias they share, and what the panels leave unresolved in time. ``_stderr`` is their root sum of squares.
+        bias they share, and what the panels leave unresolved in time (and a numerical integral in a custom loss's test
+        error). ``_stderr`` is their root sum of squares.
     result
         Outcome code and message; the message is empty on success.
     stats
@@ -168,18 +175,22 @@ class Limit(Record):
         for part in ("statistical", "bias", "time_error"):
             variables |= {f"{name}_{part}": (("time",), value) for name, value in getattr(self, part).items()}
         coords: dict[str, Any] = {"time": ("time", self.times)}
-        square, path = ("node", "node_"), ("node", "path")
+        square = lambda x: ("node", "node_", "output", "output_")[: x.ndim]
+        path = lambda x: ("node", "output", "path") if x.ndim == 3 else ("node", "path")
         if self.kernels is not None and self.operators is not None:
             coords["node"] = ("node", self.kernels.times)
             for name in ("C_w", "C_f", "R_w", "R_f"):
-                variables[name] = (square, getattr(self.kernels, name))
-                variables[f"{name}_stderr"] = (square, self.kernels.stderr[name])
+                for ending, value in (("", getattr(self.kernels, name)), ("_stderr", self.kernels.stderr[name])):
+                    variables[f"{name}{ending}"] = (square(value), value)
             for name in ("S", "R_w", "R_f"):
-                variables[f"operator_{name}"] = (square, getattr(self.operators, name))
+                value = getattr(self.operators, name)
+                variables[f"operator_{name}"] = (square(value), value)
             variables["weights"] = (("node",), self.operators.weights)
         if self.paths is not None:
-            variables |= {f"path_{name}": (path, getattr(self.paths, name)) for name in ("w", "g", "z")}
-            variables |= {f"path_{name}": (("path",), getattr(self.paths, name)) for name in ("w_star", "probability")}
+            of_paths = {name: getattr(self.paths, name) for name in ("w", "g", "z")}
+            variables |= {f"path_{name}": (path(value), value) for name, value in of_paths.items()}
+            variables["path_w_star"] = (("teacher", "path")[-self.paths.w_star.ndim :], self.paths.w_star)
+            variables["path_probability"] = (("path",), self.paths.probability)
         return xr.Dataset(variables, coords, store_attributes(self))
 
     def __repr__(self) -> str:

@@ -36,7 +36,8 @@ class Runs(Record):
     time_error
         Name of a curve -> error of the integration in time, where there is one; part of the standard error.
     weights, weights_times, w_star
-        Weights of shape (trials, weights_times, dim) and targets (trials, dim), if ``weights_at`` was given.
+        Weights of shape (trials, weights_times, dim) and targets (trials, dim), with an axis for several outputs or
+        teachers before the last, if ``weights_at`` was given.
     """
 
     times: Times
@@ -46,9 +47,9 @@ class Runs(Record):
     stats: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     time_error: Mapping[str, Times] = field(default_factory=dict)
-    weights: Float[np.ndarray, "trials saved dim"] | None = None
+    weights: Float[np.ndarray, "trials saved *outputs dim"] | None = None
     weights_times: Float[np.ndarray, "saved"] | None = None
-    w_star: Float[np.ndarray, "trials dim"] | None = None
+    w_star: Float[np.ndarray, "trials *teachers dim"] | None = None
 
     @property
     def trials(self) -> int:
@@ -67,12 +68,14 @@ class Runs(Record):
         variables: dict[str, Any] = {name: (("trial", "time"), value) for name, value in self.values.items()}
         coords: dict[str, Any] = {"time": ("time", self.times), "trial": ("trial", np.arange(self.trials))}
         if self.weights is not None:
-            variables["weights"] = (("trial", "weights_time", "coordinate"), self.weights)
+            output = ("output",) * (self.weights.ndim - 3)
+            variables["weights"] = (("trial", "weights_time", *output, "coordinate"), self.weights)
             coords["weights_time"] = ("weights_time", self.weights_times)
         for name, value in self.time_error.items():
             variables[f"{name}_time_error"] = (("time",), value)
         if self.w_star is not None:
-            variables["w_star"] = (("trial", "coordinate"), self.w_star)
+            teacher = ("teacher",) * (self.w_star.ndim - 2)
+            variables["w_star"] = (("trial", *teacher, "coordinate"), self.w_star)
         return xr.Dataset(variables, coords, store_attributes(self))
 
     def __repr__(self) -> str:

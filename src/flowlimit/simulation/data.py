@@ -5,21 +5,23 @@ import dataclasses
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Float, Int
 
 from ..numerics.streams import Purpose, stream
 from ..problem.designs import MatrixDesign
 from ..problem.tasks import Dataset, Task
-from ..types import Coordinates, Matrix, PRNGKey, Samples, Scalar
+from ..types import Matrix, PRNGKey, Samples, Scalar, TeacherRows
+
+TeacherSamples = Float[Array, "*teachers samples"]
 
 
 class Data(eqx.Module):
     """What a run is trained on: labels are f_star + noise. w_star is None where the target is unknown."""
 
     X: Matrix
-    f_star: Samples
+    f_star: TeacherSamples
     noise: Samples
-    w_star: Coordinates | None
+    w_star: TeacherRows | None
     noise_var: Scalar
 
 
@@ -27,9 +29,9 @@ class Part(eqx.Module):
     """Some of the fields of `Data`; one part is shared by all trials, the other is a trial's own."""
 
     X: Matrix | None = None
-    f_star: Samples | None = None
+    f_star: TeacherSamples | None = None
     noise: Samples | None = None
-    w_star: Coordinates | None = None
+    w_star: TeacherRows | None = None
     noise_var: Scalar | None = None
 
 

@@ -77,8 +77,7 @@ def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
             whole = path.saved == len(plan.saves) or not path.stopped
             # Whole trials are kept; of one that was stopped midway, only the first, which is all there is.
             if whole or not collected[group.members[0]].values:
-                w_star = own.w_star if own.w_star is not None else shared.w_star
-                _keep(collected, plan, group, path, min(at_once, plan.trials - first), w_star)
+                _keep(collected, plan, group, path, min(at_once, plan.trials - first), _targets(own, shared, at_once))
             if path.stopped:
                 return collected, path.saved < len(plan.saves) or before + 1 < all_parts
             if turn == 0 and isinstance(group.engine, FlowEngine):
@@ -116,7 +115,16 @@ def _joined(path: Path) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in path.values], axis=-1) for name in path.values[0]}
 
 
-def _keep(collected: dict[int, Collected], plan: Plan, group: Group, path: Path, trials: int, w_star: Any) -> None:
+def _targets(own: Part, shared: Part, trials: int) -> list[np.ndarray] | None:
+    """Return the target of each trial, None where it is unknown."""
+    if own.w_star is not None:
+        return list(np.asarray(own.w_star))
+    return None if shared.w_star is None else [np.asarray(shared.w_star)] * trials
+
+
+def _keep(
+    collected: dict[int, Collected], plan: Plan, group: Group, path: Path, trials: int, w_star: list[np.ndarray] | None
+) -> None:
     """Sort what a path gave by model and trial; what a run that broke off did not reach is NaN."""
     missing = 0 if path.stopped else len(plan.saves) - path.saved
     padding = [(0, 0), (0, 0), (0, missing)]
@@ -126,12 +134,12 @@ def _keep(collected: dict[int, Collected], plan: Plan, group: Group, path: Path,
         target = collected[member]
         for trial in range(trials):
             target.values.append({name: value[trial, row] for name, value in curves.items()})
-            weights = np.full((len(plan.weights), plan.dim), np.nan)
+            weights = np.full((len(plan.weights), *group.flow.outputs, plan.dim), np.nan)
             for index, reached in enumerate(path.weights):
                 weights[index] = reached[trial, row]
             target.weights.append(weights)
             if w_star is not None:
-                target.w_star.append(np.asarray(w_star[trial] if w_star.ndim == 2 else w_star))
+                target.w_star.append(w_star[trial])
             target.steps += int(steps[trial, row])
             target.failed += not alive[trial, row]
 

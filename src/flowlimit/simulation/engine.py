@@ -42,7 +42,7 @@ class Chunked(eqx.Module):
     """What a call of `advance` returns: curves at the chunk's targets, and the weights at its stop."""
 
     values: Mapping[str, Float[Array, "models slots"]]
-    weights: Float[Array, "models dim"]
+    weights: Float[Array, "models *outputs dim"]
 
 
 class Engine(eqx.Module):

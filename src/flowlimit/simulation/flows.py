@@ -75,7 +75,11 @@ class FlowEngine(Engine):
         theta = initial_theta(flow, data, key)
         models = theta.shape[0]
         curvature = largest_eigenvalue(data.X) if self.stabilised else jnp.zeros(())
-        own = FlowConstants(curvature, label_scale(data.f_star + data.noise), jax.vmap(theta_size)(theta))
+        own = FlowConstants(
+            curvature,
+            label_scale(data.f_star + jnp.broadcast_to(data.noise, data.f_star.shape)),
+            jax.vmap(theta_size)(theta),
+        )
         return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), own)
 
     def advance(
@@ -121,7 +125,7 @@ class FlowEngine(Engine):
         models = eqx.filter_vmap(one, in_axes=(eqx.if_array(0), 0, 0))
         solution, w = models(flow, state.theta, state.own.size)
         good = solution.result == diffrax.RESULTS.successful
-        alive = state.alive & good & jnp.isfinite(w).all(axis=1)
+        alive = state.alive & good & jnp.isfinite(w).reshape(len(w), -1).all(axis=1)
         values, ends = solution.ys
         steps = state.steps + solution.stats["num_steps"]
         return State(chunk.stop, ends[:, 0], alive, steps, state.own), Chunked(values, w)

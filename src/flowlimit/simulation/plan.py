@@ -15,6 +15,7 @@ from ..numerics.streams import as_key
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
+from ..problem.noun import signature
 from ..problem.requests import Observables, Positions, named_observables, positions_of, time_unit
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import ContinuousClock, StepClock, Training
@@ -212,9 +213,7 @@ def _groups(
     for index, model in enumerate(models):
         flow = _any_length(make_flow(model, task, training))
         engine = _engine(flow, dim, aspect_ratio, rtol, solver)
-        arrays, static = eqx.partition(flow, eqx.is_array)
-        shapes = tuple(leaf.shape for leaf in jax.tree.leaves(arrays))
-        kind = (jax.tree.structure((engine, static)), tuple(jax.tree.leaves(static)), shapes)
+        kind = (jax.tree.structure(engine), signature(flow))
         flows.setdefault(kind, []).append((index, flow))
         engines[kind] = engine
     return [

@@ -15,7 +15,7 @@ def initial_theta(flow: Flow, data: Data, key: PRNGKey) -> ThetaModels:
     dim = data.X.shape[1]
     normals = jax.random.normal(key, (dim, flow.num_normals))
     # Without a target no start can depend on it.
-    w_star = jnp.zeros(dim) if data.w_star is None else data.w_star
+    w_star = jnp.zeros((*flow.teachers, dim)) if data.w_star is None else data.w_star
 
     def one(flow: Flow) -> ThetaRows:
         return flow.init_rows(normals, w_star)

@@ -52,7 +52,7 @@ class StepEngine(Engine):
             slot = jnp.minimum(slot + (step == targets[slot]), self.slots - 1)
             return step + 1, theta, slot, buffer, w
 
-        _, values, w = jax.eval_shape(models, flow, state.theta, jnp.zeros((), int))
+        _, values, w = eqx.filter_eval_shape(models, flow, state.theta, jnp.zeros((), int))
         curves, names = jax.tree.flatten(values)
         buffer = jnp.full((self.slots, len(curves), *curves[0].shape), jnp.nan)
         first = state.position.astype(int)
@@ -63,5 +63,5 @@ class StepEngine(Engine):
         )
         recorded = Chunked(jax.tree.unflatten(names, list(jnp.moveaxis(buffer, 0, -1))), w)
         # Judged by what was measured: the move after the last measurement may never be needed.
-        alive = state.alive & jnp.isfinite(w).all(axis=1)
+        alive = state.alive & jnp.isfinite(w).reshape(len(w), -1).all(axis=1)
         return State(step.astype(float), theta, alive, jnp.full_like(state.steps, stop), None), recorded

@@ -11,23 +11,27 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..problem.flow import Flow
-from ..types import Coordinates, Matrix, Scalar, Theta, ThetaRows
+from ..types import Coordinates, Matrix, Output, OutputRows, Scalar, Theta, ThetaRows
 
 
-def contraction(flow: Flow, t: Scalar, theta: ThetaRows, g: Coordinates) -> Coordinates:
-    """C A of every coordinate: how a push on g moves the weight's velocity."""
+def contraction(flow: Flow, t: Scalar, theta: ThetaRows, g: OutputRows) -> Coordinates:
+    """C A of every coordinate: how a push on g moves the weight's velocity; of several outputs its signed norm."""
 
-    def one(theta: Theta, g: Scalar) -> Scalar:
-        _, A = jax.jvp(lambda g: flow.drift(t, theta, g), (g,), (jnp.ones_like(g),))
-        return jax.jvp(lambda theta: flow.readout(t, theta), (theta,), (A,))[1]
+    def one(theta: Theta, g: Output) -> Scalar:
+        push = lambda x: jax.jvp(lambda g: flow.drift(t, theta, g), (g,), (x,))[1]
+        moved = lambda x: jax.jvp(lambda theta: flow.readout(t, theta), (theta,), (push(x),))[1]
+        if not g.shape:
+            return moved(jnp.ones_like(g))
+        CA = jax.vmap(moved)(jnp.eye(len(g)))
+        return jnp.sign(jnp.trace(CA)) * jnp.sqrt(jnp.sum(CA**2))
 
     return jax.vmap(one, in_axes=(-1, -1))(theta, g)
 
 
-def spectral_radius(flow: Flow, t: Scalar, theta: ThetaRows, g: Coordinates, curvature: Scalar) -> Scalar:
+def spectral_radius(flow: Flow, t: Scalar, theta: ThetaRows, g: OutputRows, curvature: Scalar) -> Scalar:
     """Bound on the Jacobian's eigenvalues, with a tenth to spare."""
 
-    def own(theta: Theta, g: Scalar) -> Scalar:
+    def own(theta: Theta, g: Output) -> Scalar:
         B = jax.jacfwd(lambda theta: flow.drift(t, theta, g))(theta)
         return jnp.sqrt(jnp.sum(B**2))
 
@@ -54,7 +58,8 @@ def largest_eigenvalue(X: Matrix, iterations: int = 40) -> Scalar:
 def push(flow: Flow, dim: int) -> tuple[Scalar, Scalar]:
     """Smallest and largest C A at the start, over a typical draw of it."""
     normals = jax.random.normal(jax.random.key(0), (dim, flow.num_normals))
-    values = contraction(flow, jnp.zeros(()), flow.init_rows(normals, jnp.ones(dim)), jnp.zeros(dim))
+    g = jnp.zeros((*flow.outputs, dim))
+    values = contraction(flow, jnp.zeros(()), flow.init_rows(normals, jnp.ones((*flow.teachers, dim))), g)
     return jnp.min(values), jnp.max(values)
 
 

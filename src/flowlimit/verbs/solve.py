@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
 from ..numerics.streams import as_key
-from ..problem.losses import SquaredLoss
+from ..problem.conditions import check_conditions
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.requests import named_observables, positions_of, time_unit
@@ -89,8 +89,9 @@ def solve_dmft(
     _check(model, task, training, rtol, start)
     clock = training.clock
     saves = positions_of("save_at", save_at, clock) * time_unit(clock)
-    measure = Measure(named_observables(observables), sampled=not isinstance(task.loss, SquaredLoss))
+    measure = Measure(named_observables(observables), sampled=not task.loss.closes)
     plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=measure, memory_limit=memory_limit)
+    check_conditions(model, task.loss, plan.site.flow)
     with reporter(progress, "solve") as report:
         solved = solve(plan, saves, _beginning(start), time_limit, report)
     origin = provenance(key, model=model, task=task, training=training)
@@ -112,7 +113,7 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
         )
     if not isinstance(training, Training):
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
-    if not isinstance(task.loss, SquaredLoss) and not isinstance(training.clock, StepClock):
+    if not task.loss.closes and not isinstance(training.clock, StepClock):
         raise ValueError(
             f"training: given {training!r}; the limit of a {type(task.loss).__name__} is solved for gradient descent, "
             f"e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step does to 0"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import jax
 
-from ...types import Normals, Scalar, Theta
+from ...types import Normals, Output, Scalar, Teacher, Theta
 from ..noun import Noun
 
 
@@ -13,7 +13,8 @@ class Model(Noun):
     """A row-wise model: every coordinate has its own parameters theta and moves by its own gradient g.
 
     The methods see one coordinate. ``theta`` is an array of shape ``()`` for one parameter or ``(k,)`` for k; ``t`` is
-    the time. This is the class of flows of the paper's eq. (flow_general), with w_t = `weight` and p_t = `drift`.
+    the time. A model with c outputs, like a committee of c units, returns c weights and sees c gradients. This is the
+    class of flows of the paper's eq. (flow_general), with w_t = `weight` and p_t = `drift`.
 
     A subclass gives `num_normals`, `init`, `weight`, `drift` and `penalty`.
     """
@@ -24,7 +25,7 @@ class Model(Noun):
         """How many standard normals the start of a coordinate is made from; 0 for a start that is not random."""
 
     @abc.abstractmethod
-    def init(self, normals: Normals, w_star: Scalar) -> Theta:
+    def init(self, normals: Normals, w_star: Teacher) -> Theta:
         """Return theta(0) as a function of standard normals and the target.
 
         Normals and not a key: the simulator draws them at random, the solver takes quasi-random ones with matched
@@ -32,11 +33,11 @@ class Model(Noun):
         """
 
     @abc.abstractmethod
-    def weight(self, t: Scalar, theta: Theta) -> Scalar:
+    def weight(self, t: Scalar, theta: Theta) -> Output:
         """Return the weight w_t(theta)."""
 
     @abc.abstractmethod
-    def drift(self, t: Scalar, theta: Theta, g: Scalar) -> Theta:
+    def drift(self, t: Scalar, theta: Theta, g: Output) -> Theta:
         """Return the velocity p_t(g, theta), where g = d dL/dw is the scaled gradient."""
 
     @abc.abstractmethod
@@ -45,7 +46,7 @@ class Model(Noun):
 
 
 def gradient_drift(
-    weight: Callable[[Theta], Scalar], theta: Theta, g: Scalar, *, weight_decay: Scalar, rate: Scalar | float
+    weight: Callable[[Theta], Output], theta: Theta, g: Output, *, weight_decay: Scalar, rate: Scalar | float
 ) -> Theta:
     """``-rate (w'(theta) g + weight_decay theta)``: gradient descent on the loss, by automatic differentiation."""
     _, pull_back = jax.vjp(weight, theta)

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ...types import Normals, Number, Scalar, Theta, is_traced
+from ...types import Normals, Number, Output, Scalar, Teacher, Theta, is_traced
 from ..checks import integer, number
 from ..laws import DRAW_NORMALS, Law
 from .model import Model, gradient_drift
@@ -21,7 +21,7 @@ class Reparametrized(Model):
     Parameters
     ----------
     weight
-        ``theta -> w`` for one coordinate.
+        ``theta -> w`` for one coordinate; c numbers for a model with c outputs.
     init
         Where every coordinate starts: a number, the k numbers of theta, a law, or a function
         ``(normals, w_star) -> theta`` of ``num_normals`` standard normals and the target.
@@ -73,17 +73,17 @@ class Reparametrized(Model):
         """As given, or what the law of the start takes."""
         return self.start_normals
 
-    def init(self, normals: Normals, w_star: Scalar) -> Theta:
+    def init(self, normals: Normals, w_star: Teacher) -> Theta:
         """Start as the user says."""
         if self.start_function is not None:
             return jnp.asarray(self.start_function(normals, w_star), dtype=jnp.float64)
         return self.start.draw(normals) if isinstance(self.start, Law) else jnp.asarray(self.start)
 
-    def weight(self, t: Scalar, theta: Theta) -> Scalar:
+    def weight(self, t: Scalar, theta: Theta) -> Output:
         """Return the user's w(theta)."""
         return self.weight_function(theta)
 
-    def drift(self, t: Scalar, theta: Theta, g: Scalar) -> Theta:
+    def drift(self, t: Scalar, theta: Theta, g: Output) -> Theta:
         """Descend the gradient by automatic differentiation."""
         return gradient_drift(self.weight_function, theta, g, weight_decay=self.weight_decay, rate=self.rate)
 

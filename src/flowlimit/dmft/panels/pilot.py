@@ -7,14 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..numerics.blocks import Edges, panels
-from ..types import Scalar
-from .block import Problem
-from .grid import ORDER, panel_tail
-from .march import advance_block
-from .measure import NEGLIGIBLE, Solution, read_solution
-from .site import Site
-from .state import empty_rows, start_front
+from ...numerics.blocks import Edges, panels
+from ...types import Scalar
+from ..grid import ORDER, panel_tail
+from ..march import advance_block
+from ..measure import NEGLIGIBLE, Solution, read_solution
+from ..problem import Problem
+from ..site import Site
+from ..state import empty_rows, start_front
 
 GROWTH, SAFETY, SHORTEST = 2.5, 0.85, 1e-10
 

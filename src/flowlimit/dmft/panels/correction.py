@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float
 
-from ..types import Scalar
+from ...types import Scalar
 
 TERMS = 24
 """Terms of the Neumann series; the matrices are small, so they cost little beside the paths."""

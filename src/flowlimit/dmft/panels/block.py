@@ -2,24 +2,23 @@
 
 On a panel both sides are unknown at all its nodes. One iteration takes a Newton step on every path at the current G and
 z, computes the response R_w of the paths, then G and the root of C_f; it converges faster than any power, as Volterra
-equations do, with no damping. On a step (one node, nothing inside it) a single iteration is the exact answer.
+equations do, with no damping.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from ..numerics.blocks import Blocks
-from ..types import Scalar
+from ...numerics.blocks import Blocks
+from ...types import Scalar
+from ..history import Node, before, onto_history, times_history
+from ..problem import Problem
+from ..samples_side import Feedback, Root, feedback_rows, root_rows
+from ..site import NodePaths, NodeTheta
+from ..state import Front, Paths, Rows
 from .correction import corrected_response, corrected_root
-from .history import Node, before, onto_history, times_history
-from .samples_side import Feedback, Root, feedback_rows, root_rows
-from .site import NodePaths, NodeTheta, Site
-from .state import Front, Paths, Rows, SamplePaths, Setting
 from .weights_side import (
     Linearised,
     advance_tangents,
@@ -37,27 +36,6 @@ FOLLOWED, MAX_FOLLOW = 1e-3, 8
 """How well, and in how many steps, paths follow the first guess of the operators."""
 SETTLED, SETTLED_AT_LAST = 1e-2, 10
 """Change below which, and iterations after which, a block's innovations are no longer chosen anew."""
-
-Observe = Callable[[Site, Blocks, NodeTheta, NodePaths, Paths], Float[Array, "q observables"]]
-
-
-class Reference(eqx.Module):
-    """Operators of an earlier solve on the same nodes, to start iterations from; zeros if there is none."""
-
-    R_w: Float[Array, "N N"]
-    L: Float[Array, "N N"]
-
-
-class Problem(eqx.Module):
-    """What stays the same from block to block."""
-
-    site: Site
-    setting: Setting
-    paths: Paths
-    reference: Reference
-    observe: Observe = eqx.field(static=True)
-    explicit: bool = eqx.field(static=True)  # steps: one iteration is exact
-    samples: SamplePaths | None = None  # a stochastic samples side; none for the squared loss, which closes
 
 
 class Guess(NamedTuple):
@@ -77,12 +55,9 @@ def advance(problem: Problem, block: Blocks, node: Node, front: Front, rows: Row
     """Solve the block whose first node is ``node``."""
     guess = _first_guess(problem, block, node, front, rows)
     step = lambda guess: _iterate(problem, block, node, front, rows, guess)
-    if problem.explicit:
-        guess = step(guess)
-    else:
-        # written so that a NaN ends the loop: the driver sees it and takes a shorter panel
-        unsettled = lambda guess: (guess.iterations < MAX_ITERATIONS) & (guess.change >= problem.setting.tolerance)
-        guess = lax.while_loop(unsettled, step, guess)
+    # written so that a NaN ends the loop: the driver sees it and takes a shorter panel
+    unsettled = lambda guess: (guess.iterations < MAX_ITERATIONS) & (guess.change >= problem.setting.tolerance)
+    guess = lax.while_loop(unsettled, step, guess)
     return _accept(problem, block, node, front, rows, guess)
 
 
@@ -98,12 +73,11 @@ def _first_guess(problem: Problem, block: Blocks, node: Node, front: Front, rows
     fresh = jnp.diagonal(lax.dynamic_slice_in_dim(L, node, q, axis=1)) != 0.0
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
-    if not problem.explicit:
-        moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
-        source = _source(problem, node, rows, G, root)
-        w_star = problem.paths.w_star
-        theta = better_start(problem.site, block, G.own, front.theta, source, w_star, (theta, moving))
-        theta = _follow(problem, block, front, G, source, theta)
+    moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
+    source = _source(problem, node, rows, G, root)
+    w_star = problem.paths.w_star
+    theta = better_start(problem.site, block, G.own, front.theta, source, w_star, (theta, moving))
+    theta = _follow(problem, block, front, G, source, theta)
     W = problem.site.weight(block.times, theta) - problem.paths.w_star[None]
     return Guess(theta, W, R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
 
@@ -175,8 +149,6 @@ def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Ro
 def _correct_response(
     problem: Problem, node: Node, rows: Rows, guess: Guess, R: Float[Array, "q N"]
 ) -> Float[Array, "q N"]:
-    if problem.explicit:
-        return R
     own = lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)
     G = _live(lax.dynamic_update_slice_in_dim(rows.G, own, node, axis=0), node + R.shape[0])
     better = guess.R + corrected_response(R - guess.R, guess.G.own, G, problem.setting.aspect_ratio)
@@ -184,8 +156,6 @@ def _correct_response(
 
 
 def _correct_root(problem: Problem, node: Node, rows: Rows, guess: Guess, G: Feedback, root: Root) -> Root:
-    if problem.explicit:
-        return root
     q, N = root.L.shape
     overlap = _live(_overlap(problem.paths, node, rows, root), node + q)
     causal = jnp.arange(N)[None, :] <= node + jnp.arange(q)[:, None]
@@ -205,8 +175,6 @@ def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "
 
 
 def _kept_overlap(problem: Problem, node: Node, rows: Rows, guess: Guess) -> Float[Array, "N N"]:
-    if problem.explicit:
-        return rows.overlap
     return jnp.where(jnp.isfinite(guess.change), _overlap(problem.paths, node, rows, guess.root), rows.overlap)
 
 
@@ -230,6 +198,7 @@ def _accept(problem: Problem, block: Blocks, node: Node, front: Front, rows: Row
     theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
     at = _linearise_few(problem, block, front, guess.G, source, guess.theta)
     tangent, dW = advance_tangents(block, at, block_tangents(block, at), guess.G, front.tangent, rows.response, node)
+    w = guess.W + problem.paths.w_star[None]
     # What failed must not stay behind: the next try masks these rows, and 0 times NaN is NaN.
     finite = lambda part: jnp.where(jnp.isfinite(guess.change), part, 0.0)
     put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, finite(part), node, axis=0)
@@ -241,7 +210,7 @@ def _accept(problem: Problem, block: Blocks, node: Node, front: Front, rows: Row
         G=put(rows.G, lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)),
         L=put(rows.L, guess.root.L),
         overlap=_kept_overlap(problem, node, rows, guess),
-        averages=put(rows.averages, problem.observe(problem.site, block, guess.theta, guess.W, problem.paths)),
+        averages=put(rows.averages, problem.observe(problem.site, block, guess.theta, w, problem.paths)),
         iterations=put(rows.iterations, jnp.full(q, guess.iterations, dtype=float)),
         disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, guess.change), node, axis=0),
     )

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from ..numerics.blocks import Blocks
-from ..numerics.pathwise import solve_pathwise
-from .history import CHUNK, Node, before, chunks_before, times_tangents
-from .samples_side import Feedback
-from .site import NodePaths, NodeTheta, Site, Slopes
+from ...numerics.blocks import Blocks
+from ...numerics.pathwise import solve_pathwise
+from ..history import CHUNK, Node, before, chunks_before, times_tangents
+from ..samples_side import Feedback
+from ..site import NodePaths, NodeTheta, Site, Slopes
 
 SHORTER, SHORTEST = 0.25, 1e-3
 """By how much, and to what part, a Newton step is shortened where it overshoots (an exponential readout does)."""

@@ -1,0 +1,1 @@
+"""A flow on Gauss-Legendre panels: both sides are iterated until they agree."""

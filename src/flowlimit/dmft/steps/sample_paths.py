@@ -1,0 +1,38 @@
+"""Paths of the samples side: quasi-random normals with matched moments, the teacher's and the labels' first."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...numerics.quasirandom import match_moments, sobol_normals
+from ..modes import Rotation
+from ..paths import Counts
+from ..state import SamplePaths
+
+
+def make_sample_paths(
+    teachers: int,
+    room: int,
+    rows: int,
+    counts: Counts,
+    rotation: Rotation | None,
+    rng: np.random.Generator,
+    *,
+    half: bool,
+) -> SamplePaths:
+    """Draw the paths for ``rows`` rows of outputs; with ``half`` half of them, in arrays of the same shape."""
+    paths, few = counts
+    drawn, kept = (paths // 2, few // 2) if half else counts
+    own = teachers + 1  # dimensions before those of the outputs: of the teachers and of the label noise
+    cloud = match_moments(sobol_normals(drawn, own + rows, rng))
+    normals = np.zeros((room, drawn))
+    causal = cloud[:, own:].T
+    normals[:rows] = causal if rotation is None else rotation @ causal
+    fill = lambda x: np.concatenate([x, x], axis=-1) if half else x
+    weight = lambda count, whole: np.concatenate([np.full(count, 1.0 / count), np.zeros(whole - count)])
+    return SamplePaths(
+        normals=jnp.asarray(fill(normals)),
+        teacher=jnp.asarray(fill(cloud[:, :teachers].T)),
+        noise=jnp.asarray(fill(cloud[:, teachers])),
+        probability=jnp.asarray(weight(drawn, paths)),
+        few_probability=jnp.asarray(weight(kept, few)),
+    )

@@ -1,0 +1,97 @@
+"""The conformance table: a row is a problem. A model, loss or training of one's own joins by one line."""
+
+import jax.numpy as jnp
+from jax.scipy.special import erf
+
+import flowlimit as fl
+
+
+class Leaky(fl.Model):
+    """A model from the base class: w = theta, moved by a bounded gradient and a drift home that fades in time."""
+
+    strength: float = 0.2
+
+    @property
+    def num_normals(self):
+        return 1
+
+    def init(self, normals, w_star):
+        return 0.3 * normals[0] + 0.1 * w_star
+
+    def weight(self, t, theta):
+        return theta
+
+    def drift(self, t, theta, g):
+        return -jnp.tanh(g) - self.strength * jnp.exp(-t) * theta
+
+    def penalty(self, t, theta):
+        return 0.5 * self.strength * theta**2
+
+
+def committee(f):
+    return jnp.sum(erf(f / jnp.sqrt(2.0)))
+
+
+def pair(f):
+    return jnp.tanh(f[0]) * (1.0 + 0.5 * jnp.tanh(f[1]))
+
+
+SPARSE = fl.Bernoulli(0.2)
+TWO = fl.Reparametrized(lambda theta: theta, lambda normals, w_star: 0.5 * normals + 0.3 * w_star, num_normals=2)
+LINE = fl.Reparametrized(lambda theta: theta[0] * theta[1], init=[0.7, 0.5], weight_decay=0.1)
+SOFT = fl.Reparametrized(jnp.tanh, init=fl.Normal(0.5), rate=2.0)
+QUARTIC = fl.CustomLoss(label=lambda f_star, n: f_star**2, loss=lambda f, y: 0.25 * (f**2 - y) ** 2)
+CAUCHY = fl.CustomLoss(lambda f_star, n: f_star + 0.3 * n, lambda f, y: jnp.log1p((f - y) ** 2), is_difference=True)
+UNITS = fl.CustomLoss(lambda f_star, n: committee(f_star) + 0.1 * n, lambda f, y: 0.5 * (committee(f) - y) ** 2)
+PAIR = fl.CustomLoss(lambda f_star, n: pair(f_star) + 0.3 * n, lambda f, y: (pair(f) - y) ** 2)
+STEPS, FEW_STEPS, LONG_STEPS = fl.GradientDescent(0.2, 20), fl.GradientDescent(0.05, 20), fl.GradientDescent(0.5, 20)
+FLOW = fl.GradientFlow(4.0)
+
+ROWS = {
+    "linear, descent": (fl.Linear(0.1, 0.5, 0.2), fl.Regression(2.0, 0.1, fl.Normal()), STEPS),
+    "linear, flow": (fl.Linear(), fl.Regression(0.5, 0.1, fl.SparseRademacher(0.3)), FLOW),
+    "linear, point mass": (fl.Linear(0.2), fl.Regression(1.0, 0.1, fl.PointMass(0.7)), STEPS),
+    "linear, many atoms": (fl.Linear(0.0, 0.3), fl.Regression(0.7, 0.1, fl.Empirical(jnp.arange(12) / 6.0)), STEPS),
+    "network, descent": (fl.DiagonalLinear(0.5), fl.Regression(0.5, 0.01, SPARSE), STEPS),
+    "network, flow": (fl.DiagonalLinear(0.5), fl.Regression(0.5, 0.01, SPARSE), FLOW),
+    "network, decay": (fl.DiagonalLinear(0.7, 0.1), fl.Regression(1.5, 0.1, fl.BernoulliGauss(0.4)), STEPS),
+    "network, signs, descent": (fl.DiagonalLinear(0.7, 0.1), fl.Regression(1.0, 0.1, fl.SparseRademacher(0.4)), STEPS),
+    "network, gauss, descent": (fl.DiagonalLinear(1.0), fl.Regression(2.0, 0.1, fl.BernoulliGauss(0.5, 0.7)), STEPS),
+    "network, law of starts": (
+        fl.DiagonalLinear(fl.Empirical([0.4, 0.8])),
+        fl.Regression(1.0, 0.1, fl.PointMass(0.5)),
+        STEPS,
+    ),
+    "network, atoms": (fl.DiagonalLinear(0.8), fl.Regression(1.0, 0.1, fl.Empirical([0.0, 0.0, 1.0, -0.5])), STEPS),
+    "network, binary data": (
+        fl.DiagonalLinear(0.5),
+        fl.Regression(0.5, 0.01, SPARSE, design=fl.BinaryDesign()),
+        STEPS,
+    ),
+    "linear, binary data": (fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal(), design=fl.BinaryDesign()), STEPS),
+    "network, sparse data": (
+        fl.DiagonalLinear(0.5),
+        fl.Regression(0.5, 0.01, SPARSE, design=fl.IIDDesign(fl.SparseRademacher(0.5))),
+        STEPS,
+    ),
+    "linear, uniform data": (
+        fl.Linear(0.1),
+        fl.Regression(1.0, 0.1, fl.Normal(), design=fl.IIDDesign(fl.Empirical([-1.0, -0.5, 0.5, 1.0]))),
+        STEPS,
+    ),
+    "depth 3, descent": (fl.DiagonalLinear(0.8, depth=3), fl.Regression(2.0, 0.01, SPARSE), STEPS),
+    "depth 3, flow": (fl.DiagonalLinear(0.8, 0.1, depth=3), fl.Regression(2.0, 0.01, SPARSE), FLOW),
+    "depth 4, descent": (fl.DiagonalLinear(0.9, depth=4), fl.Regression(2.0, 0.01, SPARSE), STEPS),
+    "truncated, descent": (fl.DiagonalLinear(0.8, truncation=3.0), fl.Regression(2.0, 0.01, SPARSE), STEPS),
+    "product, descent": (LINE, fl.Regression(1.0, 0.1, SPARSE), STEPS),
+    "tanh, random start": (SOFT, fl.Regression(2.0, 0.1, fl.Normal(0.5)), STEPS),
+    "own class, descent": (Leaky(), fl.Regression(1.0, 0.1, SPARSE), STEPS),
+    "sign teacher": (fl.Linear(), fl.Classification(2.0, fl.Normal()), LONG_STEPS),
+    "logistic teacher": (fl.DiagonalLinear(0.5), fl.Classification(2.0, SPARSE, slope=2.0), LONG_STEPS),
+    "Huber": (fl.Linear(), fl.GeneralizedLinear(2.0, fl.Normal(), fl.HuberLoss(0.7, 0.5, 1.0)), STEPS),
+    "Huber, network": (fl.DiagonalLinear(0.5), fl.GeneralizedLinear(1.0, SPARSE, fl.HuberLoss(0.5, 0.3)), STEPS),
+    "phase retrieval": (fl.Linear(0.0, 0.5, 0.5), fl.GeneralizedLinear(4.0, fl.Normal(), QUARTIC), FEW_STEPS),
+    "Cauchy's loss": (SOFT, fl.GeneralizedLinear(2.0, fl.Normal(0.5), CAUCHY), STEPS),
+    "committee": (TWO, fl.GeneralizedLinear(2.0, fl.Independent(fl.Normal(), 2), UNITS), LONG_STEPS),
+    "two-index model": (TWO, fl.GeneralizedLinear(3.0, fl.Independent(fl.Normal(), 2), PAIR), STEPS),
+}
