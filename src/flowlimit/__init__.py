@@ -32,7 +32,7 @@ _HOMES = {
     "problem.noun": ["from_dict"],
     "problem.losses": ["CustomLoss", "HuberLoss", "LogisticLoss", "Loss", "SquaredLoss"],
     "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression"],
-    "problem.trainings": ["GradientDescent", "GradientFlow", "Training"],
+    "problem.trainings": ["GradientDescent", "GradientFlow", "Langevin", "StochasticGradientDescent", "Training"],
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],
     "verbs.conformance": ["Check", "Conformance", "conform"],

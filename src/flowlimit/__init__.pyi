@@ -48,6 +48,8 @@ from .problem.tasks import GeneralizedLinear as GeneralizedLinear
 from .problem.tasks import Regression as Regression
 from .problem.trainings import GradientDescent as GradientDescent
 from .problem.trainings import GradientFlow as GradientFlow
+from .problem.trainings import Langevin as Langevin
+from .problem.trainings import StochasticGradientDescent as StochasticGradientDescent
 from .problem.trainings import Training as Training
 from .results import Code as Code
 from .results import Curve as Curve

@@ -97,3 +97,21 @@ def test_errors_are_one_line(words, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--momentum", "0.9", "--nesterov"),
+        ("--batch-fraction", "0.5", "--label-noise", "0.1"),
+        ("--temperature", "0.001"),
+    ],
+    ids=["momentum", "batches", "Langevin"],
+)
+def test_trainings(flags):
+    words = ["simulate", "--dim", "30", "--trials", "2", "--step-size", "0.05", "--num-steps", "5"]
+    done = flowlimit(*words, *flags)
+    assert done.returncode == 0, done.stderr
+    refused = flowlimit("simulate", *flags)
+    assert refused.returncode == 2
+    assert "--num-steps" in refused.stderr

@@ -36,7 +36,7 @@ def pair(f):
     return jnp.tanh(f[0]) * (1.0 + 0.5 * jnp.tanh(f[1]))
 
 
-SPARSE = fl.Bernoulli(0.2)
+SPARSE, NETWORK = fl.Bernoulli(0.2), fl.DiagonalLinear(0.5)
 TWO = fl.Reparametrized(lambda theta: theta, lambda normals, w_star: 0.5 * normals + 0.3 * w_star, num_normals=2)
 LINE = fl.Reparametrized(lambda theta: theta[0] * theta[1], init=[0.7, 0.5], weight_decay=0.1)
 SOFT = fl.Reparametrized(jnp.tanh, init=fl.Normal(0.5), rate=2.0)
@@ -94,4 +94,24 @@ ROWS = {
     "Cauchy's loss": (SOFT, fl.GeneralizedLinear(2.0, fl.Normal(0.5), CAUCHY), STEPS),
     "committee": (TWO, fl.GeneralizedLinear(2.0, fl.Independent(fl.Normal(), 2), UNITS), LONG_STEPS),
     "two-index model": (TWO, fl.GeneralizedLinear(3.0, fl.Independent(fl.Normal(), 2), PAIR), STEPS),
+    "batches": (fl.Linear(0.1, 0.3), fl.Regression(2.0, 0.1, fl.Normal()), fl.StochasticGradientDescent(0.1, 0.05, 20)),
+    "batches, network": (NETWORK, fl.Regression(1.0, 0.1, SPARSE), fl.StochasticGradientDescent(0.5, 0.2, 20)),
+    "kept batch, fresh labels": (
+        NETWORK,
+        fl.Regression(2.0, 0.1, SPARSE),
+        fl.StochasticGradientDescent(0.5, 0.2, 20, persistent=True, label_noise=0.3),
+    ),
+    "batches, sign teacher": (
+        fl.Linear(),
+        fl.Classification(2.0, fl.Normal()),
+        fl.StochasticGradientDescent(0.5, 0.5, 20),
+    ),
+    "momentum": (NETWORK, fl.Regression(1.0, 0.1, SPARSE), fl.GradientDescent(0.05, 20, momentum=0.9)),
+    "Nesterov, schedules": (
+        fl.DiagonalLinear(0.5, 0.1),
+        fl.Regression(1.0, 0.1, SPARSE),
+        fl.GradientDescent(lambda i: 0.1 / (1 + 0.1 * i), 20, 0.9, nesterov=True, decay_factor=lambda i: float(i < 10)),
+    ),
+    "Langevin": (fl.Linear(0.1), fl.Regression(1.0, 0.1, SPARSE), fl.Langevin(0.05, 0.2, 20)),
+    "Langevin, network": (NETWORK, fl.Regression(2.0, 0.1, SPARSE), fl.Langevin(0.003, 0.1, 20)),
 }

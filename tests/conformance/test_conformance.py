@@ -29,7 +29,8 @@ def test_everything_is_there_twice():
         )
     shipped = [
         *("DiagonalLinear", "Linear", "Reparametrized", "Regression", "Classification", "GeneralizedLinear"),
-        *("GradientFlow", "GradientDescent", "Bernoulli", "BernoulliGauss", "Empirical", "Independent", "Normal"),
+        *("GradientFlow", "GradientDescent", "StochasticGradientDescent", "Langevin"),
+        *("Bernoulli", "BernoulliGauss", "Empirical", "Independent", "Normal"),
         *("PointMass", "SparseRademacher", "GaussianDesign", "BinaryDesign", "IIDDesign"),
         *("CustomLoss", "HuberLoss", "LogisticLoss", "SquaredLoss"),
     ]

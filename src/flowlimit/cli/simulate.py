@@ -7,15 +7,21 @@ import typer
 
 from .problem import (
     AspectRatio,
+    BatchFraction,
     Depth,
     Horizon,
     Key,
+    LabelNoise,
+    Momentum,
+    Nesterov,
     NoiseVar,
     NumSteps,
     Option,
     Picture,
     Sparsity,
+    Steps,
     StepSize,
+    Temperature,
     WeightDecay,
     check_new,
     make_task,
@@ -33,6 +39,11 @@ def simulate(
     horizon: Horizon = None,
     step_size: StepSize = None,
     num_steps: NumSteps = None,
+    momentum: Momentum = 0.0,
+    nesterov: Nesterov = False,
+    batch_fraction: BatchFraction = None,
+    label_noise: LabelNoise = 0.0,
+    temperature: Temperature = None,
     dim: Annotated[int, Option(help="Number of coordinates.")] = 1000,
     trials: Annotated[int, Option(help="Independent repetitions.")] = 10,
     key: Key = 0,
@@ -46,7 +57,9 @@ def simulate(
 
     models = [fl.DiagonalLinear(init_scale=scale, weight_decay=weight_decay, depth=depth) for scale in init_scale]
     task = make_task(aspect_ratio, noise_var, sparsity)
-    training = make_training(horizon, step_size, num_steps)
+    training = make_training(
+        horizon, step_size, num_steps, Steps(momentum, nesterov, batch_fraction, label_noise, temperature)
+    )
     check_new(out)
     results = fl.simulate(models, task, training, dim=dim, trials=trials, key=key, progress=True, throw=False)
     for result in results:

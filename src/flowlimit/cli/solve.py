@@ -7,16 +7,22 @@ import typer
 
 from .problem import (
     AspectRatio,
+    BatchFraction,
     Depth,
     Horizon,
     InitScale,
     Key,
+    LabelNoise,
+    Momentum,
+    Nesterov,
     NoiseVar,
     NumSteps,
     Option,
     Picture,
     Sparsity,
+    Steps,
     StepSize,
+    Temperature,
     WeightDecay,
     check_new,
     make_task,
@@ -34,6 +40,11 @@ def solve(
     horizon: Horizon = None,
     step_size: StepSize = None,
     num_steps: NumSteps = None,
+    momentum: Momentum = 0.0,
+    nesterov: Nesterov = False,
+    batch_fraction: BatchFraction = None,
+    label_noise: LabelNoise = 0.0,
+    temperature: Temperature = None,
     rtol: Annotated[float, Option(help="Relative accuracy of the errors, at two standard errors.")] = 1e-2,
     key: Key = 0,
     time_limit: Annotated[float | None, Option(help="Seconds after which the best answer so far is given.")] = None,
@@ -45,7 +56,9 @@ def solve(
 
     model = fl.DiagonalLinear(init_scale=init_scale, weight_decay=weight_decay, depth=depth)
     task = make_task(aspect_ratio, noise_var, sparsity)
-    training = make_training(horizon, step_size, num_steps)
+    training = make_training(
+        horizon, step_size, num_steps, Steps(momentum, nesterov, batch_fraction, label_noise, temperature)
+    )
     check_new(out)
     options = {"rtol": rtol, "key": key, "time_limit": time_limit}
     limit = fl.solve_dmft(model, task, training, **options, progress=True, throw=False)

@@ -14,10 +14,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..numerics.blocks import Blocks, steps
+from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
 from ..problem.models import Model
 from ..problem.tasks import Regression
-from ..problem.trainings import StepClock, Training
+from ..problem.trainings import Training
 from ..types import Scalar
 from .grid import Grid, room_for
 from .march import whole_march
@@ -72,4 +73,4 @@ def _errors(
 
 def _blocks(grid: Grid, training: Training) -> Blocks:
     clock = training.clock
-    return steps(clock.step_size, clock.num_steps) if isinstance(clock, StepClock) else grid.blocks
+    return steps(clock.sizes()) if isinstance(clock, StepClock) else grid.blocks

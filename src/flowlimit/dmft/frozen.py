@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..problem.trainings import Clock
+from ..problem.clocks import Clock
 from ..results import Limit
 from .grid import Grid, make_grid
 from .modes import Rotation, principal_rotation, relative_effect

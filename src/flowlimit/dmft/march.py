@@ -61,5 +61,6 @@ def whole_march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
 
 
 def _start(problem: Problem, observables: int) -> tuple[Front, Rows]:
-    rows = empty_rows(problem.paths, observables, problem.samples, explicit=problem.explicit)
+    white = problem.samples is None and problem.site.flow.noise.on_samples
+    rows = empty_rows(problem.paths, observables, problem.samples, explicit=problem.explicit, white=white)
     return start_front(problem.paths), rows

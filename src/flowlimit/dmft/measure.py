@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-3
 OWN = ("penalty", "norm_1", "w_squared")
 """Averages taken at the nodes, before the user's."""
 SAMPLED = ("train_error", "test_error", "loss", "test_error_bar")
-"""Averages of a stochastic samples side, after the user's."""
+"""Averages of the samples side of steps, after the user's."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Measure:
     """Averages over paths at a block's nodes. Two with the same functions are one static argument of the program."""
 
     observables: tuple[tuple[str, Observable], ...]
-    sampled: bool = False  # whether the samples side adds its own averages, at the end
+    sampled: bool = False  # whether the samples side is stochastic
+    direct: bool = False  # whether the samples side adds its own averages, at the end: on steps
 
     def __call__(
         self, site: Site, block: Blocks, theta: NodeTheta, w: Float[Array, "q *outputs M"], paths: Paths
@@ -49,7 +50,7 @@ class Measure:
     @property
     def count(self) -> int:
         """Number of averages."""
-        return len(OWN) + len(self.observables) + len(SAMPLED) * self.sampled
+        return len(OWN) + len(self.observables) + len(SAMPLED) * self.direct
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
     """
     square = lambda root: np.sum((grid.to_saves @ root) ** 2, axis=1)
     averages = grid.to_saves @ solution.averages
-    if measure.sampled:
+    if measure.direct:
         train, test, loss, _ = averages[:, -len(SAMPLED) :].T
     else:
         train, test = square(solution.L), square(solution.root_w)
@@ -132,7 +133,7 @@ def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
     """
     if grid.edges is None:  # steps have no error in time
         errors = {name: np.zeros(len(grid.saves)) for name in curves_of(measure, grid, solution)}
-        return errors | ({"test_error": grid.to_saves @ solution.averages[:, -1]} if measure.sampled else {})
+        return errors | ({"test_error": grid.to_saves @ solution.averages[:, -1]} if measure.direct else {})
     tail = lambda values: grid.spread(grid.carried(grid.tails(values)))
     train, test = (_root_error(grid, root) for root in (solution.L, solution.root_w))
     of_average = [tail(solution.averages[:, [i]]) for i in range(measure.count)]

@@ -57,6 +57,7 @@ class Cloud(NamedTuple):
     target: Float[np.ndarray, "paths own"]
     start: Float[np.ndarray, "paths normals"]
     z: Float[np.ndarray, "room paths"]
+    kicks: Float[np.ndarray, "_ k paths"]
     weight: Float[np.ndarray, "paths"]
 
 
@@ -68,14 +69,17 @@ def draw_cloud(
     own = law.draw_normals if strata is None else math.prod(law.shape)
     groups = 1 if strata is None else len(strata)
     wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}
-    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes, rng), wider) for _ in range(groups)]
+    kicks = nodes * site.parameters * (site.flow.noise.temperature is not None)
+    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes + kicks, rng), wider) for _ in range(groups)]
     # Strata take turns, so that the first paths are the first of every stratum.
     in_turn = lambda parts: np.stack(parts, axis=1).reshape(counts.paths * groups, *parts[0].shape[1:])
     cloud, weight = in_turn([match_moments(*one) for one in drawn]), in_turn([weight for _, weight in drawn])
-    causal = cloud[:, own + extra :].T
+    causal = cloud[:, own + extra : own + extra + nodes].T
     z = np.zeros((room, causal.shape[1]))
     z[:nodes] = causal if rotation is None else rotation @ causal
-    return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, weight)
+    pushed = np.zeros((room if kicks else 0, site.parameters, causal.shape[1]))
+    pushed[: kicks // site.parameters] = cloud[:, own + extra + nodes :].T.reshape(-1, *pushed.shape[1:])
+    return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, pushed, weight)
 
 
 def make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
@@ -96,6 +100,7 @@ def make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, clo
         w_star=w_star,
         probability=probability(weight),
         few_probability=probability(weight[: counts.few]),
+        kicks=jnp.asarray(cloud.kicks),
     )
 
 
@@ -109,4 +114,5 @@ def doubled_room(paths: Paths) -> Paths:
         w_star=twice(paths.w_star),
         probability=half(paths.probability),
         few_probability=half(paths.few_probability),
+        kicks=twice(paths.kicks),
     )

@@ -1,7 +1,7 @@
 """A solve's plan: the problem in the solver's terms, its path counts level by level, and what is refused."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import equinox as eqx
@@ -11,11 +11,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..numerics.streams import Purpose, stream
+from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
 from ..problem.laws import Target
 from ..problem.models import Model
 from ..problem.tasks import Regression, Task
-from ..problem.trainings import StepClock, Training
+from ..problem.trainings import Training
 from ..types import PRNGKey
 from .grid import ORDER, room_for
 from .measure import Measure, Solution
@@ -28,7 +29,7 @@ from .steps.sample_paths import make_sample_paths
 
 FIRST_PATHS, LEVEL_FACTOR = 512, 4
 FEWEST_PATHS, FEWEST_FEW = 128, 32
-"""Paths of a limit that is exact, all and those for responses."""
+"""Fewest paths of a limit that is exact, all and those for responses; half of them can match all moments, too."""
 FEW_PARTS = (2, 2, 4, 8)
 """One path in so many serves the responses, level by level: these cost more and need fewer."""
 SAMPLE_PATHS, SAMPLE_FEW = 4, 2
@@ -79,7 +80,8 @@ class Plan:
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
         if self.exact and level == 0:
-            matched = 2 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes))
+            kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
+            matched = 4 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
             return Counts(max(FEWEST_PATHS, 1 << (matched - 1).bit_length()), FEWEST_FEW)
         paths = FIRST_PATHS * LEVEL_FACTOR**level
         few = paths // FEW_PARTS[min(level, len(FEW_PARTS) - 1)]
@@ -133,7 +135,9 @@ class Plan:
         own, rows = _sample_counts(strata, counts), self.rows(nodes)
         rotation = None if reference is None else output_modes(reference)
         teachers, room = math.prod(self.law.shape), room_for(rows)
-        return make_sample_paths(teachers, room, rows, own, rotation, rng, half=half)
+        noise = self.site.flow.noise
+        share = None if noise.batch_fraction is None else float(noise.batch_fraction)
+        return make_sample_paths(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
 
 
 def _sample_counts(strata: int, counts: Counts) -> Counts:
@@ -157,4 +161,6 @@ def make_plan(
     memory_limit: int | float,
 ) -> Plan:
     """Turn a problem into a plan."""
-    return Plan(make_site(make_flow(model, task, training)), task, key, rtol, measure, memory_limit)
+    site = make_site(make_flow(model, task, training))
+    own = replace(measure, sampled=not task.loss.closes, direct=isinstance(training.clock, StepClock))
+    return Plan(site, task, key, rtol, own, memory_limit)

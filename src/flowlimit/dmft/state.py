@@ -19,6 +19,7 @@ class Paths(eqx.Module):
     w_star: Float[Array, "*teachers M"]
     probability: Float[Array, "M"]
     few_probability: Float[Array, "few"]
+    kicks: Float[Array, "NK k M"]  # normals that steps add to theta; empty where none are
 
 
 class SamplePaths(eqx.Module):
@@ -29,6 +30,7 @@ class SamplePaths(eqx.Module):
     noise: Float[Array, "Ms"]
     probability: Float[Array, "Ms"]
     few_probability: Float[Array, "few_s"]
+    masks: Float[Array, "NK Ms"]  # of batches, over their share; empty where none are
 
 
 class SampleRows(eqx.Module):
@@ -83,6 +85,7 @@ class Rows(eqx.Module):
     averages: Float[Array, "N observables"]
     iterations: Float[Array, "N"]
     disagreement: Float[Array, "N"]
+    white: Float[Array, "NW"]  # variance of fresh noise in residuals; empty where there is none
     samples: SampleRows | None = None
 
 
@@ -92,16 +95,24 @@ def start_front(paths: Paths) -> Front:
     return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)))
 
 
-def empty_rows(paths: Paths, observables: int, samples: SamplePaths | None = None, *, explicit: bool = False) -> Rows:
-    """Return rows for all nodes, none of them reached."""
+def empty_rows(
+    paths: Paths,
+    observables: int,
+    samples: SamplePaths | None = None,
+    *,
+    explicit: bool = False,
+    white: bool = False,
+) -> Rows:
+    """Return rows for all nodes, none of them reached; ``white`` where residuals have fresh noise at each."""
     room, M = paths.normals.shape
     closed = samples is None
+    columns = M + 1 + room * white
     few = paths.few_probability.shape[0]
     square = lambda: jnp.zeros((room, room))  # each its own buffer: rows are updated in place
     return Rows(
         W=jnp.zeros((room, M)),
         response=jnp.zeros((room, room, few)),
-        Q=jnp.zeros((room * closed, (M + 1) * closed)),
+        Q=jnp.zeros((room * closed, columns * closed)),
         R_w=square(),
         G=square(),
         L=square(),
@@ -109,6 +120,7 @@ def empty_rows(paths: Paths, observables: int, samples: SamplePaths | None = Non
         averages=jnp.zeros((room, observables)),
         iterations=jnp.zeros(room),
         disagreement=jnp.zeros(room),
+        white=jnp.zeros(room * white),
         samples=None if samples is None else _empty_samples(samples, M),
     )
 

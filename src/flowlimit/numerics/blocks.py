@@ -68,13 +68,10 @@ def panels(edges: Edges, order: int) -> Blocks:
     )
 
 
-def steps(step_size: float | Float[Array, ""], num_steps: int) -> Blocks:
-    """Return the steps 0 to ``num_steps``, each a block of one node."""
-    count = num_steps + 1
-    step = jnp.asarray(step_size, dtype=jnp.float64)
-    return Blocks(
-        step * jnp.arange(count, dtype=jnp.float64)[:, None], jnp.zeros((count, 1, 1)), jnp.full((count, 1), step)
-    )
+def steps(sizes: Float[Array, "count"]) -> Blocks:
+    """Return steps of given sizes, each a block of one node, at the sum of the sizes before it."""
+    times = jnp.concatenate([jnp.zeros(1), jnp.cumsum(sizes)[:-1]])
+    return Blocks(times[:, None], jnp.zeros((len(sizes), 1, 1)), sizes[:, None])
 
 
 def integration(blocks: Blocks) -> Float[np.ndarray, "all all"]:

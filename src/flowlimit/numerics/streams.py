@@ -23,6 +23,7 @@ class Purpose(enum.IntEnum):
     INIT = 3
     PATHS = 4
     OUTPUTS = 5
+    STEPS = 6
 
 
 def as_key(key: Any) -> PRNGKey:

@@ -6,14 +6,13 @@ from .laws import Bernoulli, BernoulliGauss, Empirical, Law, Normal, PointMass, 
 from .models import DiagonalLinear, Linear, Model, Reparametrized
 from .noun import Noun, from_dict
 from .tasks import Classification, Dataset, GeneralizedLinear, Regression
-from .trainings import ContinuousClock, GradientDescent, GradientFlow, StepClock, Training
+from .trainings import GradientDescent, GradientFlow, Langevin, StochasticGradientDescent, Training
 
 __all__ = [
     "Bernoulli",
     "BernoulliGauss",
     "BinaryDesign",
     "Classification",
-    "ContinuousClock",
     "Dataset",
     "Design",
     "DiagonalLinear",
@@ -24,6 +23,7 @@ __all__ = [
     "GradientDescent",
     "GradientFlow",
     "IIDDesign",
+    "Langevin",
     "Law",
     "Linear",
     "MatrixDesign",
@@ -34,7 +34,7 @@ __all__ = [
     "Regression",
     "Reparametrized",
     "SparseRademacher",
-    "StepClock",
+    "StochasticGradientDescent",
     "Training",
     "from_dict",
     "make_flow",

@@ -16,13 +16,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..types import Coordinates, Output, OutputRows, Scalar, TeacherRows, Theta, ThetaRows
+from .clocks import Clock, ContinuousClock, StepNoise
 from .losses import Loss
 from .models.diagonal import mirrored
 from .models.model import Model
 from .models.scales import PerCoordinate
 from .noun import signature
 from .tasks import Dataset, Task
-from .trainings import Clock, ContinuousClock, Training
+from .trainings import Training
 
 
 class Flow(eqx.Module):
@@ -37,6 +38,7 @@ class Flow(eqx.Module):
     num_normals: int = eqx.field(static=True)
     outputs: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's weight: () for one output
     teachers: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's target
+    noise: StepNoise = StepNoise()
 
     def init_rows(self, normals: Float[Array, "dim normals"], w_star: TeacherRows) -> ThetaRows:
         """Start of all coordinates."""
@@ -64,10 +66,13 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
 
     In continuous time a model runs in its mirror coordinate if it has one: the same weights, better conditioned.
     """
-    clock = training.clock
+    clock, noise = training.clock, training.noise
     inner = mirrored(model) if isinstance(clock, ContinuousClock) else model
     teachers = () if isinstance(task, Dataset) else task.target.shape
-    outputs = _checked_outputs(inner, task.loss, teachers)
+    parameters, outputs = _checked_shapes(inner, task.loss, teachers)
+    inner = training.extended(inner, parameters)
+    if noise.label_std is not None and not task.loss.closes:
+        raise ValueError(f"label_noise: given {float(noise.label_std):g}, needs the squared loss; leave it out")
     return Flow(
         init=inner.init,
         readout=inner.weight,
@@ -78,24 +83,26 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
         num_normals=inner.num_normals,
         outputs=outputs,
         teachers=teachers,
+        noise=noise,
     )
 
 
-_CHECKED: dict[Any, tuple[int, ...]] = {}
+Shape = tuple[int, ...]
+_CHECKED: dict[Any, tuple[Shape, Shape]] = {}
 
 
-def _checked_outputs(model: Model, loss: Loss, teachers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a model's outputs, checked once for each kind of model and loss: a check traces them."""
+def _checked_shapes(model: Model, loss: Loss, teachers: Shape) -> tuple[Shape, Shape]:
+    """Return the shapes of theta and of outputs, checked once for each kind of model and loss: a check traces them."""
     kind = (signature((model, loss)), teachers)
     if kind not in _CHECKED:
-        outputs = _check_shapes(model, teachers)
+        parameters, outputs = _check_shapes(model, teachers)
         loss.check(outputs, teachers)
-        _CHECKED[kind] = outputs
+        _CHECKED[kind] = parameters, outputs
     return _CHECKED[kind]
 
 
-def _check_shapes(model: Model, teachers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a coordinate's weight, or refuse a model whose functions do not fit together."""
+def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:
+    """Return the shapes of theta and weight, or refuse a model whose functions do not fit together."""
     given = lambda leaf: isinstance(leaf, PerCoordinate)
     first = jax.tree.map(lambda leaf: leaf.values[0] if given(leaf) else leaf, model, is_leaf=given)
 
@@ -115,4 +122,4 @@ def _check_shapes(model: Model, teachers: tuple[int, ...]) -> tuple[int, ...]:
             f"one coordinate; needs theta and weight of at most one axis, a drift shaped like theta, a penalty that is "
             f"one number"
         )
-    return w
+    return theta, w

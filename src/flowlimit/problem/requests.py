@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..types import Observable, Times
-from .trainings import ContinuousClock, StepClock
+from .clocks import ContinuousClock, StepClock
 
 Positions = Float[np.ndarray, "_"]
 Observables = tuple[tuple[str, Observable], ...]
@@ -31,28 +31,45 @@ def log_grid(horizon: float) -> Positions:
 
 def positions_of(name: str, times: Times | None, clock: Any) -> Positions:
     """Turn times into positions: steps for gradient descent, times for a flow."""
-    unit, last = time_unit(clock), float(clock.num_steps if isinstance(clock, StepClock) else clock.horizon)
+    last = float(clock.num_steps if isinstance(clock, StepClock) else clock.horizon)
+    end = float(times_at(clock, np.array([last]))[0])
     if times is None:
         return log_grid(last) if isinstance(clock, ContinuousClock) else np.arange(last + 1.0)
-    positions = np.asarray(times, dtype=float) / unit
+    positions = np.asarray(times, dtype=float)
     if positions.ndim != 1 or (name == "save_at" and not len(positions)):
-        raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {last * unit:g}]")
+        raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {end:g}]")
     if isinstance(clock, StepClock):
-        steps = np.round(positions)
-        between = np.abs(steps - positions) > 1e-6
-        if between.any():
-            which = ", ".join(f"{t:g}" for t in positions[between][:3] * unit)
-            raise ValueError(f"{name}: given {which}, between steps; needs multiples of the step size {unit:g}")
-        positions = steps
+        positions = _steps_at(name, positions, clock)
     inside = (positions >= 0.0) & (positions <= last * (1.0 + 1e-12))
     if not inside.all() or (np.diff(positions) <= 0.0).any():
-        raise ValueError(f"{name}: given {times!r}, needs ascending times from 0 to {last * unit:g}")
+        raise ValueError(f"{name}: given {times!r}, needs ascending times from 0 to {end:g}")
     return positions
 
 
-def time_unit(clock: Any) -> float:
-    """Return the time of one position: the step size for steps, 1 for times."""
-    return float(clock.step_size) if isinstance(clock, StepClock) else 1.0
+def _steps_at(name: str, times: Positions, clock: StepClock) -> Positions:
+    """Return the steps at given times, or refuse times between steps; times outside stay outside."""
+    if clock.is_even:
+        positions = times / float(clock.step_size)
+        steps = np.round(positions)
+    else:
+        starts = clock.times()
+        steps = np.abs(starts[None, :] - times[:, None]).argmin(axis=1).astype(float)
+        positions = steps + (times - starts[steps.astype(int)]) / float(np.min(np.asarray(clock.step_size)))
+    between = np.abs(steps - positions) > 1e-6
+    if between.any():
+        which = ", ".join(f"{t:g}" for t in times[between][:3])
+        sizes = f"multiples of the step size {float(clock.step_size):g}" if clock.is_even else "times of steps"
+        raise ValueError(f"{name}: given {which}, between steps; needs {sizes}")
+    return steps
+
+
+def times_at(clock: Any, positions: Positions) -> Positions:
+    """Return the times of positions: of steps, or times themselves."""
+    if not isinstance(clock, StepClock):
+        return positions
+    if clock.is_even:
+        return float(clock.step_size) * positions
+    return clock.times()[positions.astype(int)]
 
 
 def named_observables(observables: Any) -> Observables:

@@ -1,29 +1,17 @@
 """Trainings: the dynamics that is analysed. A flow and descent with a finite step are different systems."""
 
 import abc
+from typing import Any
 
 import equinox as eqx
+from jaxtyping import Array, Float
 
-from ..types import Scalar
+from ..types import Number, Scalar, is_traced
 from .checks import integer, number
+from .clocks import Clock, ContinuousClock, StepClock, StepNoise, as_schedule
+from .models.model import Model
+from .momentum import Momentum, ScheduledDecay
 from .noun import Noun
-
-
-class Clock(eqx.Module):
-    """How time runs: continuously up to a horizon, or in steps."""
-
-
-class ContinuousClock(Clock):
-    """Time from 0 to the horizon."""
-
-    horizon: Scalar
-
-
-class StepClock(Clock):
-    """Times 0, step_size, ..., num_steps x step_size."""
-
-    step_size: Scalar
-    num_steps: int = eqx.field(static=True)
 
 
 class Training(Noun):
@@ -33,6 +21,15 @@ class Training(Noun):
     @abc.abstractmethod
     def clock(self) -> Clock:
         """How its time runs."""
+
+    @property
+    def noise(self) -> StepNoise:
+        """Randomness of its steps."""
+        return StepNoise()
+
+    def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
+        """Return the model, with theta of that shape, and what the training adds to it, such as a velocity."""
+        return model
 
 
 class GradientFlow(Training):
@@ -53,20 +50,155 @@ class GradientFlow(Training):
         return ContinuousClock(self.horizon)
 
 
-class GradientDescent(Training):
-    """Gradient descent theta_{i+1} = theta_i + step_size p(g_i, theta_i), exactly; step i is time i step_size.
+class _Steps(Training):
+    """What trainings in steps share: sizes, and a schedule of the weight decay."""
+
+    step_size: Float[Array, "*steps"]
+    num_steps: int = eqx.field(static=True)
+    decay_factor: Float[Array, "*steps"] | None = None
+
+    def _set_steps(self, step_size: Any, num_steps: Any, decay_factor: Any) -> None:
+        self.num_steps = integer("num_steps", at_least=1, example=100)(num_steps)
+        self.step_size = as_schedule("step_size", step_size, self.num_steps, 0.1, above=0.0)
+        self.decay_factor = None
+        if decay_factor is not None:
+            self.decay_factor = as_schedule("decay_factor", decay_factor, self.num_steps, 0.5, at_least=0.0)
+
+    @property
+    def clock(self) -> StepClock:
+        """Time in steps."""
+        return StepClock(self.step_size, self.num_steps)
+
+    def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
+        """Add the schedule of the weight decay."""
+        if self.decay_factor is None:
+            return model
+        if not hasattr(model, "weight_decay"):
+            raise ValueError(f"decay_factor: given one, but {model!r} has no weight_decay; leave it out")
+        return ScheduledDecay(model, self.decay_factor, self.clock)
+
+
+class _Accelerated(_Steps):
+    """Steps with momentum."""
+
+    momentum: Scalar = eqx.field(default=0.0)
+    nesterov: bool = eqx.field(default=False, static=True)
+
+    def _set_momentum(self, momentum: Any, nesterov: bool) -> None:
+        self.momentum = number("momentum", at_least=0.0, at_most=1.0, example=0.9)(momentum)
+        self.nesterov = bool(nesterov)
+
+    def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
+        """Add a velocity, if there is momentum."""
+        model = super().extended(model, shape)
+        if _is_zero(self.momentum):
+            return model
+        return Momentum(model, self.momentum, self.clock, self.nesterov, shape)
+
+
+class GradientDescent(_Accelerated):
+    """Gradient descent theta_{i+1} = theta_i + step_size p(g_i, theta_i), exactly, with momentum and schedules.
+
+    Parameters
+    ----------
+    step_size
+        A number; or one for each step, as a list or a function of the step. The time of a step is the sum of those
+        before it.
+    num_steps
+        Number of steps.
+    momentum, nesterov
+        v_{i+1} = momentum v_i + p_i and theta_{i+1} = theta_i + step_size v_{i+1}, or with Nesterov's step
+        theta_i + step_size (p_i + momentum v_{i+1}).
+    decay_factor
+        Factors on the model's weight decay, one for each step, as a list or a function of the step.
 
     Examples
     --------
     >>> import flowlimit as fl
     >>> fl.GradientDescent(step_size=0.1, num_steps=200)
     GradientDescent(step_size=0.1, num_steps=200)
+    >>> fl.GradientDescent(step_size=lambda i: 0.2 / (1 + 0.1 * i), num_steps=50, momentum=0.9)
+    GradientDescent(step_size=<array 50>, num_steps=50, momentum=0.9)
     """
 
-    step_size: Scalar = eqx.field(converter=number("step_size", above=0.0, example=0.1))
-    num_steps: int = eqx.field(static=True, converter=integer("num_steps", at_least=1, example=100))
+    def __init__(
+        self, step_size: Any, num_steps: int, momentum: Number = 0.0, nesterov: bool = False, decay_factor: Any = None
+    ) -> None:
+        self._set_steps(step_size, num_steps, decay_factor)
+        self._set_momentum(momentum, nesterov)
+
+
+class StochasticGradientDescent(_Accelerated):
+    """Gradient descent on random batches: each step sees each sample with probability ``batch_fraction``.
+
+    Parameters
+    ----------
+    batch_fraction
+        Above 0, at most 1, which is gradient descent. Batches are drawn anew each step; residuals are divided by the
+        fraction, so that gradients have the same mean.
+    step_size, num_steps, momentum, nesterov, decay_factor
+        As in `GradientDescent`.
+    persistent
+        Whether the first batch is kept for all steps: training on a part of the data.
+    label_noise
+        Standard deviation of noise that every step adds to the labels anew; for the squared loss.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.StochasticGradientDescent(batch_fraction=0.1, step_size=0.1, num_steps=200)
+    StochasticGradientDescent(step_size=0.1, num_steps=200, batch_fraction=0.1)
+    """
+
+    batch_fraction: Scalar = eqx.field(default=1.0)
+    persistent: bool = eqx.field(default=False, static=True)
+    label_noise: Scalar = eqx.field(default=0.0)
+
+    def __init__(
+        self,
+        batch_fraction: Number,
+        step_size: Any,
+        num_steps: int,
+        momentum: Number = 0.0,
+        nesterov: bool = False,
+        decay_factor: Any = None,
+        persistent: bool = False,
+        label_noise: Number = 0.0,
+    ) -> None:
+        self._set_steps(step_size, num_steps, decay_factor)
+        self._set_momentum(momentum, nesterov)
+        self.batch_fraction = number("batch_fraction", above=0.0, at_most=1.0, example=0.1)(batch_fraction)
+        self.persistent = bool(persistent)
+        self.label_noise = number("label_noise", at_least=0.0, example=0.1)(label_noise)
 
     @property
-    def clock(self) -> StepClock:
-        """Time in steps."""
-        return StepClock(self.step_size, self.num_steps)
+    def noise(self) -> StepNoise:
+        """Masks, and fresh labels if asked for."""
+        labels = None if _is_zero(self.label_noise) else self.label_noise
+        return StepNoise(self.batch_fraction, labels, persistent=self.persistent)
+
+
+class Langevin(_Steps):
+    """Gradient descent with noise: every step adds N(0, 2 temperature step_size) to every parameter.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.Langevin(temperature=0.01, step_size=0.1, num_steps=200)
+    Langevin(step_size=0.1, num_steps=200, temperature=0.01)
+    """
+
+    temperature: Scalar = eqx.field(default=0.0)
+
+    def __init__(self, temperature: Number, step_size: Any, num_steps: int, decay_factor: Any = None) -> None:
+        self._set_steps(step_size, num_steps, decay_factor)
+        self.temperature = number("temperature", at_least=0.0, example=0.01)(temperature)
+
+    @property
+    def noise(self) -> StepNoise:
+        """Noise on the parameters."""
+        return StepNoise(temperature=self.temperature)
+
+
+def _is_zero(value: Scalar) -> bool:
+    return not is_traced(value) and float(value) == 0.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -20,6 +20,15 @@ class Curve:
 
     value: Times
     stderr: Times
+
+
+class Best(NamedTuple):
+    """Where a curve is smallest: its time and value, each with its standard error over replicas or trials."""
+
+    time: float
+    time_stderr: float
+    value: float
+    value_stderr: float
 
 
 class Record:
@@ -93,6 +102,22 @@ class Record:
         for name, curve in between.items():
             curve.value[saved], curve.stderr[saved] = picked[name].value[saved], picked[name].stderr[saved]
         return Curves(wanted, between, False)
+
+    def best(self, name: str = "test_error") -> Best:
+        """Return the time at which a curve is smallest, as early stopping would find it in each replica or trial.
+
+        Standard errors are those of the means over replicas or trials; of a limit with its common errors at that time.
+        Of runs, the mean of the smallest values is below the smallest mean value: stopping each by its own curve wins.
+        """
+        values = getattr(self, "values", {}).get(name)
+        if values is None or not len(values) or not np.isfinite(values).all():
+            raise ValueError(f"name: given {name!r}, needs a finite curve; there are {', '.join(self.curves)}")
+        where = values.argmin(axis=1)
+        times, smallest = self.times[where], values.min(axis=1)
+        spread = lambda x: float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else float("nan")
+        common = float(self.curves[name].stderr[int(np.median(where))]) if hasattr(self, "bias") else 0.0
+        value_stderr = float(np.fmax(spread(smallest), common))
+        return Best(float(times.mean()), spread(times), float(smallest.mean()), value_stderr)
 
     def table(self, rows: int = 8) -> str:
         """Return a few rows of the curves as text, values as ``0.0519(2)``."""

@@ -54,7 +54,7 @@ class Engine(eqx.Module):
     """How far, in positions, the first chunk may go; the driver doubles it until a chunk takes a fair time."""
 
     @abc.abstractmethod
-    def start(self, flow: Flow, data: Data, key: PRNGKey) -> State:
+    def start(self, flow: Flow, data: Data, key: PRNGKey, steps_key: PRNGKey) -> State:
         """State at time 0 of all models (the flow's leaves have a models axis in front)."""
 
     @abc.abstractmethod

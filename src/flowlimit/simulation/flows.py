@@ -70,7 +70,7 @@ class FlowEngine(Engine):
         """Return the same engine at a larger tolerance."""
         return dataclasses.replace(self, rtol=self.rtol * factor)
 
-    def start(self, flow: Flow, data: Data, key: PRNGKey) -> State:
+    def start(self, flow: Flow, data: Data, key: PRNGKey, steps_key: PRNGKey) -> State:
         """Position is time."""
         theta = initial_theta(flow, data, key)
         models = theta.shape[0]

@@ -4,15 +4,13 @@ from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from ..problem.flow import Flow
 from ..problem.losses import moments_of
 from ..problem.requests import Observables
 from ..types import Observable, OutputRows, Scalar, TeacherRows, ThetaRows
 from .data import Data
-
-OutputSamples = Float[Array, "*outputs samples"]
+from .noise import OutputSamples, StepKeys, masked, seen_noise
 
 
 def forward(flow: Flow, data: Data, t: Scalar, theta: ThetaRows) -> tuple[OutputRows, OutputSamples]:
@@ -22,10 +20,13 @@ def forward(flow: Flow, data: Data, t: Scalar, theta: ThetaRows) -> tuple[Output
     return w, w @ data.X.T
 
 
-def backward(flow: Flow, data: Data, f: OutputSamples) -> OutputRows:
-    """Gradient g = X^T l(f) / delta, the second product; eq. (flow_general)."""
+def backward(flow: Flow, data: Data, f: OutputSamples, keys: StepKeys | None = None) -> OutputRows:
+    """Gradient g = X^T l(f) / delta, the second product; eq. (flow_general). Noisy steps need keys."""
     samples, dim = data.X.shape
-    residual = jax.vmap(flow.loss.residual, in_axes=-1, out_axes=-1)(f, data.f_star, data.noise)
+    noise = data.noise if keys is None else seen_noise(flow.noise, data.noise, keys)
+    residual = jax.vmap(flow.loss.residual, in_axes=-1, out_axes=-1)(f, data.f_star, noise)
+    if keys is not None:
+        residual = masked(flow.noise, residual, keys)
     return (residual * (dim / samples)) @ data.X
 
 

@@ -12,13 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..numerics.streams import as_key
+from ..problem.clocks import Clock, ContinuousClock, StepClock
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.noun import signature
-from ..problem.requests import Observables, Positions, named_observables, positions_of, time_unit
+from ..problem.requests import Observables, Positions, named_observables, positions_of, times_at
 from ..problem.tasks import Dataset, Task
-from ..problem.trainings import ContinuousClock, StepClock, Training
+from ..problem.trainings import Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
 from .engine import Engine
@@ -50,8 +51,7 @@ class Plan:
     key: PRNGKey
     saves: Positions
     weights: Positions
-    unit: float
-    """Time of one position: the step size for steps, 1 for times."""
+    clock: Clock
     observables: Observables
     devices: tuple[Any, ...]
 
@@ -98,7 +98,7 @@ def make_plan(
         key=as_key(key),
         saves=saves,
         weights=weights,
-        unit=time_unit(training.clock),
+        clock=training.clock,
         observables=named,
         devices=devices[:trials],
     )
@@ -179,7 +179,7 @@ def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
     nearest = saves[np.abs(saves[None, :] - weights[:, None]).argmin(axis=1)]
     missing = ~np.isclose(nearest, weights, rtol=1e-9, atol=0.0)
     if missing.any():
-        which = ", ".join(f"{t:g}" for t in weights[missing][:3] * time_unit(clock))
+        which = ", ".join(f"{t:g}" for t in times_at(clock, weights[missing][:3]))
         raise ValueError(f"weights_at: given {which}, which save_at does not have; add it there, or leave save_at out")
     return nearest
 
@@ -224,7 +224,7 @@ def _groups(
 
 def _any_length(flow: Flow) -> Flow:
     """Drop the number of steps: the driver counts them, and one program serves any number."""
-    if not isinstance(flow.clock, StepClock):
+    if not isinstance(flow.clock, StepClock) or not flow.clock.is_even:
         return flow
     return dataclasses.replace(flow, clock=StepClock(flow.clock.step_size, num_steps=0))
 

@@ -52,7 +52,8 @@ def start(setting: Setting, own: Part, key: PRNGKey, trials: Trials) -> State:
 
     def one(shared: tuple[Setting, PRNGKey], own: tuple[Part, Int[Array, ""]]) -> State:
         (_, engine, flow, data, _), key = shared
-        return engine.start(flow, join(data, own[0]), stream(key, Purpose.INIT, own[1]))
+        keys = (stream(key, purpose, own[1]) for purpose in (Purpose.INIT, Purpose.STEPS))
+        return engine.start(flow, join(data, own[0]), *keys)
 
     return _spread(setting.devices, one, (setting, key), (own, trials))
 

@@ -5,12 +5,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
+from ..problem.clocks import StepClock
 from ..problem.flow import Flow
-from ..problem.trainings import StepClock
 from ..types import PRNGKey, ThetaRows
 from .data import Data
 from .engine import Chunk, Chunked, Engine, State
 from .measure import Observables, backward, forward, measure
+from .noise import kick, step_keys
 from .start import initial_theta
 
 
@@ -20,11 +21,11 @@ class StepEngine(Engine):
     slots: int = eqx.field(default=256, static=True)
     budget: float = eqx.field(default=64.0, static=True)
 
-    def start(self, flow: Flow, data: Data, key: PRNGKey) -> State:
+    def start(self, flow: Flow, data: Data, key: PRNGKey, steps_key: PRNGKey) -> State:
         """Position is the next step to take, at first 0."""
         theta = initial_theta(flow, data, key)
         models = theta.shape[0]
-        return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), None)
+        return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), steps_key)
 
     def advance(
         self, flow: Flow, data: Data, observables: Observables, state: State, chunk: Chunk
@@ -34,11 +35,12 @@ class StepEngine(Engine):
 
         def one(flow: Flow, theta: ThetaRows, step: Int[Array, ""]):
             assert isinstance(flow.clock, StepClock)
-            t = step * flow.clock.step_size
+            t, size = flow.clock.time(step), flow.clock.size(step)
             w, f = forward(flow, data, t, theta)
             values = measure(flow, data, observables, t, theta, w, f)
-            move = flow.drift_rows(t, theta, backward(flow, data, f))
-            return theta + flow.clock.step_size * move, dict(values), w
+            keys = step_keys(state.own, step)
+            move = flow.drift_rows(t, theta, backward(flow, data, f, keys))
+            return theta + size * move + kick(flow.noise, size, theta, keys), dict(values), w
 
         models = eqx.filter_vmap(one, in_axes=(eqx.if_array(0), 0, None))
 
@@ -64,4 +66,4 @@ class StepEngine(Engine):
         recorded = Chunked(jax.tree.unflatten(names, list(jnp.moveaxis(buffer, 0, -1))), w)
         # Judged by what was measured: the move after the last measurement may never be needed.
         alive = state.alive & jnp.isfinite(w).reshape(len(w), -1).all(axis=1)
-        return State(step.astype(float), theta, alive, jnp.full_like(state.steps, stop), None), recorded
+        return State(step.astype(float), theta, alive, jnp.full_like(state.steps, stop), state.own), recorded

@@ -6,10 +6,11 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from ..problem.clocks import StepClock
 from ..problem.models import Model
-from ..problem.requests import RESERVED
+from ..problem.requests import RESERVED, times_at
 from ..problem.tasks import Dataset, Task
-from ..problem.trainings import StepClock, Training
+from ..problem.trainings import Training
 from ..results import Code, Outcome, Runs
 from ..simulation import Collected, FlowEngine, Plan, first_trial, make_plan, run, starts_at_random
 from ..types import Observable, PRNGKey, Times
@@ -150,7 +151,7 @@ def _record(
 ) -> Runs:
     if isinstance(plan.task, Dataset) and not starts_at_random(model):
         collected = first_trial(collected)  # all trials are the same: one says as much, and no spread is known
-    times = plan.saves * plan.unit
+    times = times_at(plan.clock, plan.saves)
     discrete = isinstance(training.clock, StepClock)
     if not collected.values:
         times, values = times[:0], {"train_error": np.zeros((0, 0))}
@@ -167,7 +168,7 @@ def _record(
         provenance=origin,
         time_error=_time_error(times, values, collected.moved, stats),
         weights=np.stack(collected.weights) if kept else None,
-        weights_times=plan.weights * plan.unit if kept else None,
+        weights_times=times_at(plan.clock, plan.weights) if kept else None,
         w_star=np.stack(collected.w_star) if kept and collected.w_star else None,
     )
 

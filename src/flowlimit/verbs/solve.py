@@ -8,12 +8,13 @@ import numpy as np
 
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
 from ..numerics.streams import as_key
+from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
-from ..problem.requests import named_observables, positions_of, time_unit
+from ..problem.requests import named_observables, positions_of, times_at
 from ..problem.tasks import Task
-from ..problem.trainings import StepClock, Training
+from ..problem.trainings import Training
 from ..results import Code, Limit
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
@@ -88,8 +89,8 @@ def solve_dmft(
     """
     _check(model, task, training, rtol, start)
     clock = training.clock
-    saves = positions_of("save_at", save_at, clock) * time_unit(clock)
-    measure = Measure(named_observables(observables), sampled=not task.loss.closes)
+    saves = times_at(clock, positions_of("save_at", save_at, clock))
+    measure = Measure(named_observables(observables))
     plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=measure, memory_limit=memory_limit)
     check_conditions(model, task.loss, plan.site.flow)
     with reporter(progress, "solve") as report:

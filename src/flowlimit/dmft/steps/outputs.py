@@ -15,4 +15,5 @@ class Outputs(NamedTuple):
     teacher: Float[Array, "c M"]
     averages: Float[Array, "_"]
     Q: Float[Array, "NQ M1"]
+    white: Float[Array, "NW"]
     samples: SampleRows | None

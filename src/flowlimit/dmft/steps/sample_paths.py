@@ -15,6 +15,8 @@ def make_sample_paths(
     rows: int,
     counts: Counts,
     rotation: Rotation | None,
+    batch_fraction: float | None,
+    persistent: bool,
     rng: np.random.Generator,
     *,
     half: bool,
@@ -35,4 +37,15 @@ def make_sample_paths(
         noise=jnp.asarray(fill(cloud[:, teachers])),
         probability=jnp.asarray(weight(drawn, paths)),
         few_probability=jnp.asarray(weight(kept, few)),
+        masks=jnp.asarray(fill(_masks(batch_fraction, persistent, room, drawn, rng))),
     )
+
+
+def _masks(
+    batch_fraction: float | None, persistent: bool, room: int, paths: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return which outputs a step sees, over their share; nothing where it sees all."""
+    if batch_fraction is None:
+        return np.zeros((0, paths))
+    draws = np.broadcast_to(rng.random((1, paths)), (room, paths)) if persistent else rng.random((room, paths))
+    return (draws < batch_fraction) / batch_fraction

@@ -70,8 +70,11 @@ def sample_outputs(
     f = f + f_star if flow.outputs == flow.teachers else f
     sample = lambda function: lambda f, s, n: function(f.reshape(flow.outputs), s.reshape(flow.teachers), n)
     each = lambda function: jax.vmap(sample(function), in_axes=-1, out_axes=-1)(f, f_star, own.noise)
-    residuals = each(flow.loss.residual).reshape(f.shape)
-    dl = _output_tangent(own, known, node, R_w, _slope(problem, f, f_star))
+    residuals, slope = each(flow.loss.residual).reshape(f.shape), _slope(problem, f, f_star)
+    if own.masks.shape[0]:
+        mask = lax.dynamic_index_in_dim(own.masks, node // c, keepdims=False)
+        residuals, slope = residuals * mask[None], slope * mask[None, None, : slope.shape[-1]]
+    dl = _output_tangent(own, known, node, R_w, slope)
     R_l = dl @ own.few_probability
     root_l = _root(residuals * jnp.sqrt(own.probability)[None], known.Q_l, node, tolerance, teachers.scale)
     put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, part, node, axis=0)
@@ -91,7 +94,7 @@ def sample_outputs(
     test, bar = flow.loss.test_error(moments, jnp.zeros(())), flow.loss.test_error_bar(moments)
     mean = lambda function: each(function) @ own.probability
     averages = jnp.stack([mean(flow.loss.error), test, mean(flow.loss.loss), bar])
-    return Outputs(R_l, root_l.L, stein @ teachers.e, averages, rows.Q, kept)
+    return Outputs(R_l, root_l.L, stein @ teachers.e, averages, rows.Q, rows.white, kept)
 
 
 def _root(F: Float[Array, "c M"], Q: Float[Array, "N M"], node: Node, tolerance: Scalar, scale: Scalar) -> Root:

@@ -43,9 +43,14 @@ def advance_step(problem: Problem, block: Blocks, node: Node, front: Front, rows
         averages=put(rows.averages, jnp.tile(jnp.concatenate([averages, out.averages])[None], (c, 1))),
         iterations=put(rows.iterations, jnp.ones(c)),
         disagreement=put(rows.disagreement, jnp.zeros(c)),
+        white=out.white,
         samples=out.samples,
     )
-    return Front(theta + block.weights[0] * p, p, tangent), new
+    moved = theta + block.weights[0] * p
+    if site.flow.noise.temperature is not None:
+        kick = lax.dynamic_index_in_dim(paths.kicks, node // c, keepdims=False)
+        moved = moved + jnp.sqrt(2.0 * site.flow.noise.temperature * block.weights[0]) * kick
+    return Front(moved, p, tangent), new
 
 
 def _advance_tangent(

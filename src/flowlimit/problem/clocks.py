@@ -1,0 +1,116 @@
+"""How time runs, and the noise of steps."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from ..types import Scalar, is_traced
+from .checks import number
+
+
+class Clock(eqx.Module):
+    """How time runs: continuously up to a horizon, or in steps."""
+
+
+class ContinuousClock(Clock):
+    """Time from 0 to the horizon."""
+
+    horizon: Scalar
+
+
+class StepClock(Clock):
+    """Steps 0 to num_steps; the time of a step is the sum of the sizes before it."""
+
+    step_size: Float[Array, "*steps"]
+    """One size, or one a step."""
+    num_steps: int = eqx.field(static=True)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all steps have one size."""
+        return self.step_size.ndim == 0
+
+    def size(self, step: Int[Array, ""]) -> Scalar:
+        """Return the size of a step; the move after the last measurement is never needed."""
+        return self.step_size if self.is_even else self.step_size[jnp.minimum(step, self.num_steps - 1)]
+
+    def time(self, step: Int[Array, ""]) -> Scalar:
+        """Return the time of a step."""
+        return step * self.step_size if self.is_even else self._starts()[step]
+
+    def step_at(self, t: Scalar) -> Int[Array, ""]:
+        """Return the step at a time, that of the nearest one."""
+        starts = self.step_size * jnp.arange(self.num_steps + 1) if self.is_even else self._starts()
+        return jnp.argmin(jnp.abs(starts - t))
+
+    def sizes(self) -> Float[Array, "steps"]:
+        """Return the sizes of all steps and of the move after the last."""
+        if self.is_even:
+            return jnp.full(self.num_steps + 1, self.step_size)
+        return jnp.concatenate([self.step_size, self.step_size[-1:]])
+
+    def times(self) -> Float[np.ndarray, "steps"]:
+        """Return the times of all steps."""
+        if self.is_even:
+            return float(self.step_size) * np.arange(self.num_steps + 1.0)
+        return np.asarray(self._starts())
+
+    def _starts(self) -> Float[Array, "steps"]:
+        return jnp.concatenate([jnp.zeros(1), jnp.cumsum(self.step_size)])
+
+
+class StepNoise(eqx.Module):
+    """Randomness of the steps; None for a part that there is none of.
+
+    ``batch_fraction``: a step sees each sample with this probability, its residual divided by it. ``label_std``: a
+    step sees fresh label noise. ``temperature``: each step adds N(0, 2 temperature step_size) to every parameter.
+    """
+
+    batch_fraction: Scalar | None = None
+    label_std: Scalar | None = None
+    temperature: Scalar | None = None
+    persistent: bool = eqx.field(default=False, static=True)  # the same batch at every step
+
+    @property
+    def on_samples(self) -> bool:
+        """Whether residuals are noisy."""
+        return self.batch_fraction is not None or self.label_std is not None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there is none."""
+        return not self.on_samples and self.temperature is None
+
+    def residual_variance(self, error: Scalar) -> Scalar:
+        """Return the variance that masks and fresh labels add to a squared loss's residual of mean square ``error``."""
+        labels = jnp.zeros(()) if self.label_std is None else self.label_std**2
+        if self.batch_fraction is None or self.persistent:
+            return labels
+        return (1.0 / self.batch_fraction - 1.0) * error + labels / self.batch_fraction
+
+    @property
+    def kept_fraction(self) -> Scalar:
+        """Part of the samples that are ever seen."""
+        return self.batch_fraction if self.persistent and self.batch_fraction is not None else jnp.ones(())
+
+
+def as_schedule(name: str, value: Any, num_steps: int, example: float, **bounds: Any) -> Float[Array, "*steps"]:
+    """Turn a number, a list of one number a step or a function of the step into an array."""
+    one = number(name, example=example, **bounds)
+    if callable(value):
+        value = [value(i) for i in range(num_steps)]
+    if np.ndim(value) == 0:
+        return one(value)
+    array = jnp.asarray(value, dtype=jnp.float64)
+    if array.shape != (num_steps,):
+        raise ValueError(
+            f"{name}: given {array.shape[0] if array.ndim else 0} numbers, needs one number, one for each of the "
+            f"{num_steps} steps, or a function of the step, e.g. {name}=lambda i: {example:g} / (1 + i)"
+        )
+    if not is_traced(array):
+        for entry in np.asarray(array):
+            one(float(entry))
+    return array
