@@ -76,7 +76,8 @@ def with_plain_normals(plan, grid, counts, replica, problem):
     """The same problem with independent random normals and no moments matched."""
     shape = problem.paths.normals.shape
     z = np.random.default_rng(replica).normal(size=shape)
-    cloud = Cloud(np.zeros((shape[1], 1)), np.zeros((shape[1], 0)), z, np.ones(shape[1]))
+    none = np.zeros((0, plan.site.parameters, shape[1]))
+    cloud = Cloud(np.zeros((shape[1], 1)), np.zeros((shape[1], 0)), z, none, np.ones(shape[1]))
     paths = make_paths(plan.site, plan.law, live_strata(plan.law), counts, cloud)
     return Problem(problem.site, problem.setting, paths, problem.reference, problem.observe, problem.explicit)
 
