@@ -4,14 +4,14 @@ python benchmarks/conformance.py --dim 2000
 """
 
 import argparse
+import runpy
 import sys
 import time
 from pathlib import Path
 
 import flowlimit as fl
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "conformance"))
-from table import ROWS
+ROWS = runpy.run_path(str(Path(__file__).parents[1] / "tests" / "conformance" / "table.py"))["ROWS"]
 
 
 def main() -> None:
