@@ -26,7 +26,7 @@ def plan_for(training, rtol):
 
 
 def solve(plan, grid, problem: Problem):
-    return read_solution(march(problem, grid.blocks, plan.measure.count), grid.nodes)
+    return read_solution(problem, march(problem, grid.blocks, plan.measure.count), grid.nodes)
 
 
 def time_order() -> None:

@@ -88,7 +88,7 @@ def measure_limit(paths, few, edges, repeats=5):
 
     def solve(replica, **given):
         problem = plan.problem(grid.nodes, Counts(paths, few), replica, **given)
-        return read_solution(march(problem, grid.blocks, plan.measure.count), grid.nodes)
+        return read_solution(problem, march(problem, grid.blocks, plan.measure.count), grid.nodes)
 
     first = solve(99)
     given = {"rotation": modes_of(grid, first), "reference": first}

@@ -147,8 +147,9 @@ def test_mirror_coordinate_equals_general_route():
     values = []
     for model in (fl.DiagonalLinear(0.5, 0.1), fl.DiagonalLinear(0.5, 0.1, truncation=1e6)):
         plan = small_plan(model, clock)
-        rows = march(plan.problem(grid.nodes, Counts(64, 32), 0), grid.blocks, plan.measure.count)
-        values.append(curves_of(plan.measure, grid, read_solution(rows, grid.nodes)))
+        problem = plan.problem(grid.nodes, Counts(64, 32), 0)
+        rows = march(problem, grid.blocks, plan.measure.count)
+        values.append(curves_of(plan.measure, grid, read_solution(problem, rows, grid.nodes)))
     for name in ("train_error", "test_error", "norm_1"):
         assert values[0][name] == pytest.approx(values[1][name], rel=1e-5)
 
@@ -174,7 +175,7 @@ def test_whole_march_and_derivative():
     difference = (fast(jnp.array(0.5 + step)) - fast(jnp.array(0.5 - step))) / (2 * step)
     assert float(slope) == pytest.approx(float(difference), rel=1e-3)
     rows = march(problem, grid.blocks, plan.measure.count)
-    host = curves_of(plan.measure, grid, read_solution(rows, grid.nodes))["test_error"][0]
+    host = curves_of(plan.measure, grid, read_solution(problem, rows, grid.nodes))["test_error"][0]
     assert float(value) == pytest.approx(host, rel=1e-9)
 
 
@@ -188,8 +189,9 @@ def test_time_error_is_spectral_and_estimated():
     found, estimates = {}, {}
     for panels in (1, 2, 4, 12):
         grid = make_grid(training.clock, np.linspace(0.0, 4.0, panels + 1), np.linspace(0.3, 4.0, 20))
-        rows = march(plan.problem(grid.nodes, Counts(256, 32), 0), grid.blocks, plan.measure.count)
-        solution = read_solution(rows, grid.nodes)
+        problem = plan.problem(grid.nodes, Counts(256, 32), 0)
+        rows = march(problem, grid.blocks, plan.measure.count)
+        solution = read_solution(problem, rows, grid.nodes)
         found[panels] = curves_of(plan.measure, grid, solution)["train_error"]
         estimates[panels] = time_errors(plan.measure, grid, solution)["train_error"]
     errors = {panels: np.abs(found[panels] - found[12]) for panels in (1, 2, 4)}

@@ -31,6 +31,12 @@ NOUNS = [
     fl.Regression(2.0, 0.0, fl.Normal(), design=fl.BinaryDesign()),
     fl.GradientFlow(horizon=1000.0),
     fl.GradientDescent(step_size=0.1, num_steps=200),
+    fl.Independent(fl.Normal(), count=2),
+    fl.Classification(2.0, fl.Normal(), slope=3.0),
+    fl.GeneralizedLinear(2.0, fl.Independent(fl.Bernoulli(0.2), 2), fl.HuberLoss(0.5)),
+    fl.GradientDescent(lambda i: 0.1 / (1 + i), 5, momentum=0.9, nesterov=True, decay_factor=[1.0, 1.0, 0.5, 0.0, 0.0]),
+    fl.StochasticGradientDescent(0.2, 0.1, 50, persistent=True, label_noise=0.3),
+    fl.Langevin(0.01, 0.1, 50),
 ]
 
 

@@ -57,7 +57,7 @@ def integrate_theta(model, dataset, times):
         [model], dataset, fl.GradientFlow(times[-1]), key=0, save_at=times, rtol=1e-11, solver=SOLVER, **options
     )
     group, data = plan.groups[0], join(shared_data(dataset), Part())
-    state = group.engine.start(group.flow, data, jax.random.key(0))
+    state = group.engine.start(group.flow, data, jax.random.key(0), jax.random.key(0))
     path = [np.asarray(state.theta[0])]
     for stop in times[1:]:
         chunk = Chunk(jnp.full(group.engine.slots, stop), jnp.asarray(stop))

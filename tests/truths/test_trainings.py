@@ -39,6 +39,9 @@ def test_noisy_steps(training, move):
     train, test = recursion(move)
     np.testing.assert_allclose(limit.train_error, train, rtol=1e-8)
     np.testing.assert_allclose(limit.test_error, test, rtol=1e-8)
+    np.testing.assert_allclose(np.diagonal(limit.kernels.C_w), test, rtol=1e-8)
+    between = (1.0 - STEP * X) ** STEPS @ WEIGHTS  # later noise does not know of the start
+    assert limit.kernels.C_w[-1, 0] == pytest.approx(between, rel=1e-8)
 
 
 @pytest.mark.parametrize("nesterov", [False, True])
@@ -126,3 +129,30 @@ def test_best_time():
     assert runs.best().value_stderr > 0.0
     with pytest.raises(ValueError, match="needs a finite curve"):
         limit.best("accuracy")
+
+
+def test_trials_of_noisy_steps_differ_on_fixed_data(dataset):
+    """Data and start are the same in all trials, batches are not."""
+    batches = fl.StochasticGradientDescent(0.5, STEP, 5)
+    runs = fl.simulate(fl.Linear(), dataset, batches, trials=3, key=0)
+    assert len({float(x) for x in runs.values["train_error"][:, -1]}) == 3
+    with pytest.raises(ValueError, match="all trials would be the same"):
+        fl.simulate(fl.Linear(), dataset, fl.GradientDescent(STEP, 5), trials=3)
+    kept = fl.simulate(fl.Linear(), dataset, fl.StochasticGradientDescent(0.5, STEP, 5, persistent=True), trials=3)
+    assert kept.values["train_error"][:, -1].std() > 0.0
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="squared loss"):
+        fl.simulate(
+            fl.Linear(),
+            fl.Classification(1.0, fl.Normal()),
+            fl.StochasticGradientDescent(0.5, STEP, 5, label_noise=0.1),
+            dim=20,
+        )
+    with pytest.raises(ValueError, match="one for each of the 5 steps"):
+        fl.GradientDescent([0.1, 0.2], 5)
+    with pytest.raises(ValueError, match="step_size"):
+        fl.GradientDescent(lambda i: 0.1 - 0.05 * i, 5)
+    with pytest.raises(ValueError, match="batch_fraction"):
+        fl.StochasticGradientDescent(0.0, 0.1, 5)

@@ -22,6 +22,7 @@ from ..problem.trainings import Training
 from ..types import Scalar
 from .grid import Grid, room_for
 from .march import whole_march
+from .measure import SAMPLED
 from .modes import Rotation
 from .paths import Cloud, Counts, live_strata, make_paths
 from .plan import Plan
@@ -66,6 +67,9 @@ def _errors(
     nothing = jnp.zeros((room, room))
     problem = Problem(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.explicit)
     rows = whole_march(problem, _blocks(grid, training), plan.measure.count)
+    if plan.measure.direct:
+        train, test = (jnp.asarray(grid.to_saves) @ rows.averages[: grid.nodes, -len(SAMPLED) + i] for i in (0, 1))
+        return train, test
     L, R = (x[: grid.nodes, : grid.nodes] for x in (rows.L, rows.R_w))
     square = lambda root: jnp.sum((jnp.asarray(grid.to_saves) @ root) ** 2, axis=1)
     return square(L), square(L + R @ L)

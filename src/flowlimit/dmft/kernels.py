@@ -17,7 +17,7 @@ def make_kernels(grid: Grid, replicas: list[Solution], noise_var: float) -> tupl
     """Return kernel values and operators, averaged over replicas."""
     identity, count = np.eye(len(replicas[0].L)), len(replicas)
     of_one = lambda one: {
-        "C_w": one.root_w @ one.root_w.T - noise_var * (one.L_w is None),
+        "C_w": one.root_w @ one.root_w.T - noise_var * (one.L_w is None) if one.C_w is None else one.C_w,
         "C_f": one.L @ one.L.T,
         "R_w": kernel_values(grid, one.R_w),
         "R_f": kernel_values(grid, identity - one.G),

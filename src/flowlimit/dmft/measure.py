@@ -64,7 +64,8 @@ class Solution:
     G: np.ndarray
     L: np.ndarray
     averages: np.ndarray
-    L_w: np.ndarray | None = None  # of a stochastic samples side: root of C_w, its first column along w*
+    L_w: np.ndarray | None = None  # of a stochastic samples side: root of C_w, its first columns along w*
+    C_w: np.ndarray | None = None  # of steps with a closed side, from the paths: noise in residuals hides it in L
 
     @property
     def root_w(self) -> np.ndarray:
@@ -72,12 +73,16 @@ class Solution:
         return self.L + self.R_w @ self.L if self.L_w is None else self.L_w
 
 
-def read_solution(rows: Rows, nodes: int, outputs: int = 1) -> Solution:
+def read_solution(problem: Problem, rows: Rows, nodes: int) -> Solution:
     """Take a solution from the device, without the room that was not used."""
+    outputs = problem.site.outputs
     end = nodes * outputs
     cut = lambda x: np.asarray(x)[:end, :end]
-    averages = np.asarray(rows.averages)[:end:outputs]
-    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end))
+    averages, W = np.asarray(rows.averages)[:end:outputs], np.asarray(rows.W)[:end]
+    closed_steps = problem.explicit and problem.samples is None
+    with np.errstate(over="ignore", invalid="ignore"):  # a solve that diverged is found out by its caller
+        C_w = (W * np.asarray(problem.paths.probability)) @ W.T if closed_steps else None
+    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end), C_w)
 
 
 def _root_w(rows: Rows, end: int) -> np.ndarray | None:

@@ -93,10 +93,11 @@ class Plan:
 
     def bytes(self, counts: Counts, nodes: int) -> int:
         """Return the memory of one replica."""
-        strata, k = stratum_count(self.law), self.site.parameters
-        order = 1 if self.explicit else ORDER
-        one = memory_bytes(room_for(self.rows(nodes)), order, k, strata * counts.paths, strata * counts.few)
-        return one + sample_bytes(room_for(self.rows(nodes)), *_sample_counts(strata, counts)) if self.sampled else one
+        strata, k, noise = stratum_count(self.law), self.site.parameters, self.site.flow.noise
+        order, room, paths = 1 if self.explicit else ORDER, room_for(self.rows(nodes)), strata * counts.paths
+        one = memory_bytes(room, order, k, paths, strata * counts.few)
+        one += 8 * room * (k * paths * (noise.temperature is not None) + room * noise.on_samples)
+        return one + sample_bytes(room, *_sample_counts(strata, counts)) if self.sampled else one
 
     def cloud(self, nodes: int, counts: Counts, replica: int, rotation: Rotation | None) -> Cloud:
         """Return one replica's normals."""

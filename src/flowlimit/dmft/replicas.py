@@ -67,7 +67,7 @@ def _replica(plan: Plan, work: Work, replica: int, half: bool) -> Done:
         work.grid.nodes, work.counts, replica, rotation=work.rotation, reference=work.reference, half=half
     )
     rows = march(problem, work.grid.blocks, plan.measure.count)
-    solution = read_solution(rows, work.grid.nodes, plan.site.outputs)
+    solution = read_solution(problem, rows, work.grid.nodes)
     bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).reshape(work.grid.nodes, -1).max(axis=1) < OVERFLOW
     settled = bounded(solution.L) & bounded(solution.averages)
     if not plan.explicit:

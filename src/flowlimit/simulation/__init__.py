@@ -3,7 +3,7 @@
 from .data import join, shared_data, trial_data
 from .driver import Collected, first_trial, run
 from .flows import FlowEngine
-from .plan import Group, Plan, make_plan, starts_at_random
+from .plan import Group, Plan, is_random, make_plan
 from .steps import StepEngine
 
 __all__ = [
@@ -13,10 +13,10 @@ __all__ = [
     "Plan",
     "StepEngine",
     "first_trial",
+    "is_random",
     "join",
     "make_plan",
     "run",
     "shared_data",
-    "starts_at_random",
     "trial_data",
 ]

@@ -76,7 +76,7 @@ def make_plan(
     samples, dim = _size(models, task, dim)
     named = named_observables(observables)
     _check_target(models, task, named)
-    trials = _trials(models, task, trials)
+    trials = _trials(models, task, training, trials)
     weights = positions_of("weights_at", [] if weights_at is None else weights_at, training.clock)
     saves = positions_of("save_at", save_at, training.clock)
     if save_at is None:  # a grid of our choosing makes room for what is asked for
@@ -158,8 +158,8 @@ def _check_target(models: Sequence[Model], task: Task | Dataset, observables: Ob
             ) from None
 
 
-def _trials(models: Sequence[Model], task: Task | Dataset, trials: Any) -> int:
-    random = isinstance(task, Task) or any(starts_at_random(model) for model in models)
+def _trials(models: Sequence[Model], task: Task | Dataset, training: Training, trials: Any) -> int:
+    random = isinstance(task, Task) or any(is_random(model, training) for model in models)
     if trials is None:
         return DEFAULT_TRIALS if random else 1
     if not isinstance(trials, int | np.integer) or isinstance(trials, bool) or trials < 1:
@@ -184,8 +184,12 @@ def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
     return nearest
 
 
-def starts_at_random(model: Model) -> bool:
-    """Whether two draws of a model's start differ."""
+def is_random(model: Model, training: Training) -> bool:
+    """Whether two trainings on the same data differ: by their starts or by the noise of their steps."""
+    return not training.noise.is_none or _starts_at_random(model)
+
+
+def _starts_at_random(model: Model) -> bool:
     if not model.num_normals:
         return False
     normals = np.random.default_rng(0).normal(size=(8, model.num_normals))

@@ -12,7 +12,7 @@ from ..problem.requests import RESERVED, times_at
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..results import Code, Outcome, Runs
-from ..simulation import Collected, FlowEngine, Plan, first_trial, make_plan, run, starts_at_random
+from ..simulation import Collected, FlowEngine, Plan, first_trial, is_random, make_plan, run
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance, with_noun
@@ -149,7 +149,7 @@ def _record(
     origin: Mapping[str, Any],
     stopped: bool,
 ) -> Runs:
-    if isinstance(plan.task, Dataset) and not starts_at_random(model):
+    if isinstance(plan.task, Dataset) and not is_random(model, training):
         collected = first_trial(collected)  # all trials are the same: one says as much, and no spread is known
     times = times_at(plan.clock, plan.saves)
     discrete = isinstance(training.clock, StepClock)

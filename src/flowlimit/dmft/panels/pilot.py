@@ -71,7 +71,7 @@ def choose_panels(
         length *= np.clip(SAFETY * (tolerance / max(tail, 1e-300)) ** (1.0 / ORDER), 0.5, GROWTH)
         if report(end / horizon, f"panels up to time {end:.3g}"):
             raise InterruptedError
-    return np.array(edges), read_solution(rows, (len(edges) - 1) * ORDER)
+    return np.array(edges), read_solution(problem, rows, (len(edges) - 1) * ORDER)
 
 
 def first_length(site: Site, problem: Problem, horizon: float) -> float:
