@@ -5,7 +5,10 @@ Keys are fixed and limits are compared with runs at 4 combined standard errors.
 
 from collections import Counter
 
+import equinox as eqx
+import jax
 import pytest
+from jax._src import monitoring  # the only place with a way to unregister
 from table import ROWS
 
 import flowlimit as fl
@@ -15,6 +18,27 @@ import flowlimit as fl
 def test_row(name):
     found = fl.conform(*ROWS[name])
     assert found.passed, found
+    model, task, training = ROWS[name]
+    if not isinstance(training, fl.GradientFlow):  # panels of other lengths may need other shapes
+        changed = jax.tree.map(lambda x: 1.01 * x if eqx.is_inexact_array(x) and not x.ndim else x, model)
+        assert not traced(lambda: fl.simulate(changed, task, training, dim=400, trials=20, key=1))
+        assert not traced(lambda: fl.solve_dmft(changed, task, training, rtol=0.3, throw=False))
+
+
+def traced(work):
+    """Return what jax traced or compiled during some work."""
+    events = []
+
+    def note(name, seconds, **about):
+        if name.endswith(("jaxpr_trace_duration", "backend_compile_duration")):
+            events.append((name, about))
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        work()
+    finally:
+        monitoring.unregister_event_duration_listener(note)
+    return events
 
 
 def test_everything_is_there_twice():

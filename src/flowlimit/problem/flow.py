@@ -21,6 +21,7 @@ from .losses import Loss
 from .models.diagonal import mirrored
 from .models.model import Model
 from .models.scales import PerCoordinate
+from .momentum import Momentum
 from .noun import signature
 from .tasks import Dataset, Task
 from .trainings import Training
@@ -36,6 +37,7 @@ class Flow(eqx.Module):
     loss: Loss
     clock: Clock
     num_normals: int = eqx.field(static=True)
+    parameters: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's theta
     outputs: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's weight: () for one output
     teachers: tuple[int, ...] = eqx.field(static=True)  # shape of a coordinate's target
     noise: StepNoise = StepNoise()
@@ -81,6 +83,7 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
         loss=task.loss,
         clock=clock,
         num_normals=inner.num_normals,
+        parameters=inner.theta_shape if isinstance(inner, Momentum) else parameters,
         outputs=outputs,
         teachers=teachers,
         noise=noise,
