@@ -43,8 +43,7 @@ class StepClock(Clock):
 
     def step_at(self, t: Scalar) -> Int[Array, ""]:
         """Return the step at a time, that of the nearest one."""
-        starts = self.step_size * jnp.arange(self.num_steps + 1) if self.is_even else self._starts()
-        return jnp.argmin(jnp.abs(starts - t))
+        return jnp.argmin(jnp.abs(self._starts() - t))
 
     def sizes(self) -> Float[Array, "steps"]:
         """Return the sizes of all steps and of the move after the last."""
@@ -54,11 +53,13 @@ class StepClock(Clock):
 
     def times(self) -> Float[np.ndarray, "steps"]:
         """Return the times of all steps."""
-        if self.is_even:
+        if self.is_even:  # in numpy: a new number of steps must not compile anything
             return float(self.step_size) * np.arange(self.num_steps + 1.0)
         return np.asarray(self._starts())
 
     def _starts(self) -> Float[Array, "steps"]:
+        if self.is_even:
+            return self.step_size * jnp.arange(self.num_steps + 1)
         return jnp.concatenate([jnp.zeros(1), jnp.cumsum(self.step_size)])
 
 
@@ -107,7 +108,7 @@ def as_schedule(name: str, value: Any, num_steps: int, example: float, **bounds:
     array = jnp.asarray(value, dtype=jnp.float64)
     if array.shape != (num_steps,):
         raise ValueError(
-            f"{name}: given {array.shape[0] if array.ndim else 0} numbers, needs one number, one for each of the "
+            f"{name}: given an array of shape {array.shape}, needs one number, one for each of the "
             f"{num_steps} steps, or a function of the step, e.g. {name}=lambda i: {example:g} / (1 + i)"
         )
     if not is_traced(array):

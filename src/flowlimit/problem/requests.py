@@ -65,11 +65,7 @@ def _steps_at(name: str, times: Positions, clock: StepClock) -> Positions:
 
 def times_at(clock: Any, positions: Positions) -> Positions:
     """Return the times of positions: of steps, or times themselves."""
-    if not isinstance(clock, StepClock):
-        return positions
-    if clock.is_even:
-        return float(clock.step_size) * positions
-    return clock.times()[positions.astype(int)]
+    return clock.times()[positions.astype(int)] if isinstance(clock, StepClock) else positions
 
 
 def named_observables(observables: Any) -> Observables:
