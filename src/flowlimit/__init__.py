@@ -33,6 +33,7 @@ _HOMES = {
     "problem.losses": ["CustomLoss", "HuberLoss", "LogisticLoss", "Loss", "SquaredLoss"],
     "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression"],
     "problem.trainings": ["GradientDescent", "GradientFlow", "Langevin", "StochasticGradientDescent", "Training"],
+    "sweeps": ["Failure", "Table", "open_sweep", "sweep"],
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],
     "verbs.conformance": ["Check", "Conformance", "conform"],

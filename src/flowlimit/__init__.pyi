@@ -61,6 +61,10 @@ from .results import Operators as Operators
 from .results import Outcome as Outcome
 from .results import PathSample as PathSample
 from .results import Runs as Runs
+from .sweeps import Failure as Failure
+from .sweeps import Table as Table
+from .sweeps import open_sweep as open_sweep
+from .sweeps import sweep as sweep
 from .verbs.citation import citation as citation
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare

@@ -1,14 +1,17 @@
 """Which of the paper's three cases a problem is, and refusals of what lies outside them."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import jax
+import numpy as np
+from jaxtyping import Float
 
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..types import Scalar, is_traced
 
 Case = Literal["lasso", "ridgeless", "interpolating", "threshold"]
+CASES: tuple[Case, ...] = get_args(Case)
 
 
 def check_model(model: Model) -> DiagonalLinear:
@@ -36,12 +39,11 @@ def init_scale(model: DiagonalLinear) -> Scalar:
 
 def choose_case(model: DiagonalLinear, task: Regression, case: Case | None = None) -> Case:
     """Return the case of a problem; the one given if the problem's numbers are traced."""
-    known = ("lasso", "ridgeless", "interpolating")
-    if case is not None and case not in known:
-        raise ValueError(f"case: given {case!r}, needs one of {', '.join(known)}")
+    if case is not None and case not in CASES:
+        raise ValueError(f"case: given {case!r}, needs one of {', '.join(CASES)}")
     if is_traced(model.weight_decay) or is_traced(task.aspect_ratio):
         if case is None:
-            needs = " or ".join(f"case={name!r}" for name in known)
+            needs = " or ".join(f"case={name!r}" for name in CASES)
             raise ValueError(f"case: given none, but weight_decay or aspect_ratio is traced; needs {needs}")
         return case
     own = _own_case(model, task)
@@ -51,8 +53,10 @@ def choose_case(model: DiagonalLinear, task: Regression, case: Case | None = Non
 
 
 def _own_case(model: DiagonalLinear, task: Regression) -> Case:
-    if model.weight_decay > 0.0:
-        return "lasso"
-    if task.aspect_ratio == 1.0:
-        return "threshold"
-    return "ridgeless" if task.aspect_ratio > 1.0 else "interpolating"
+    return cases_of(np.atleast_1d(model.weight_decay), np.atleast_1d(task.aspect_ratio))[0]
+
+
+def cases_of(weight_decay: Float[np.ndarray, "points"], aspect_ratio: Float[np.ndarray, "points"]) -> list[Case]:
+    """Return the case of each of many problems."""
+    conditions = [weight_decay > 0.0, aspect_ratio == 1.0, aspect_ratio > 1.0]
+    return np.select(conditions, ["lasso", "threshold", "ridgeless"], "interpolating").tolist()

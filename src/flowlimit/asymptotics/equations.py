@@ -44,10 +44,10 @@ class Equations(eqx.Module):
     def bracket(self, log_noise: Scalar) -> Pair:
         """Return bounds of the log strength."""
 
-    def evaluate(self, log_noise: Scalar, log_strength: Scalar) -> Pair:
+    def evaluate(self, log_noise: Scalar, log_strength: Scalar, *, rough: bool = False) -> Pair:
         """Return E[(w - w*)^2] and the balance."""
         strength = jnp.exp(log_strength)
-        moments = self.shrinkage.moments(make_channel(self.task.target, jnp.exp(log_noise)), strength)
+        moments = self.shrinkage.moments(make_channel(self.task.target, jnp.exp(log_noise)), strength, rough=rough)
         return moments.error, self.balance(strength, moments)
 
     def raised(self, log_noise: Scalar, error: Scalar) -> Scalar:
@@ -118,11 +118,11 @@ def _approach(equations: Equations) -> Pair:
     """
 
     def balanced(log_noise: Scalar) -> Scalar:
-        balance = lambda log_strength, _: equations.evaluate(log_noise, log_strength)[1]
+        balance = lambda log_strength, _: equations.evaluate(log_noise, log_strength, rough=True)[1]
         return monotone_root(balance, *equations.bracket(log_noise), tolerance=1e-4, max_steps=BISECTIONS)
 
     def lowered(log_noise: Scalar, _: None) -> Scalar:
-        error = equations.evaluate(log_noise, balanced(log_noise))[0]
+        error = equations.evaluate(log_noise, balanced(log_noise), rough=True)[0]
         return -equations.raised(log_noise, error)
 
     task = equations.task

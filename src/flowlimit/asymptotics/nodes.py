@@ -16,7 +16,7 @@ from ..numerics.stable import scaled_cosh, scaled_sinh
 from ..types import Scalar
 from .channel import Channel
 
-SIGMAS, EVEN_PANELS, ORDER = 9.0, 24, 12
+SIGMAS, EVEN_PANELS, ORDER, ROUGH_ORDER = 9.0, 24, 12, 4
 GRADED = np.concatenate([[0.0], 10.0 ** np.arange(-3.0, 0.25, 0.5), np.arange(3.0, 48.0, 3.0)])
 """Edges of panels in |y|, besides even ones over each stratum: rates have poles close to y = 0 at small init scales."""
 
@@ -34,9 +34,9 @@ class LawNodes(NamedTuple):
         return jnp.sum(self.weights * values)
 
 
-def law_nodes(channel: Channel, log_scale: Scalar, strength: Scalar) -> LawNodes:
-    """Return nodes for w + strength asinh(w/e^log_scale) = x."""
-    y, step = _composite(channel, log_scale, strength)
+def law_nodes(channel: Channel, log_scale: Scalar, strength: Scalar, *, rough: bool = False) -> LawNodes:
+    """Return nodes for w + strength asinh(w/e^log_scale) = x; rough ones give moments to a thousandth or so."""
+    y, step = _composite(channel, log_scale, strength, rough=rough)
     w, root = scaled_sinh(log_scale, y), scaled_cosh(log_scale, y)
     p, m, s, share, _ = (part[:, None] for part in channel)
     away = w + strength * y - m
@@ -45,16 +45,19 @@ def law_nodes(channel: Channel, log_scale: Scalar, strength: Scalar) -> LawNodes
 
 
 def _composite(
-    channel: Channel, log_scale: Scalar, strength: Scalar
+    channel: Channel, log_scale: Scalar, strength: Scalar, *, rough: bool
 ) -> tuple[Float[Array, "strata nodes"], Float[Array, "strata nodes"]]:
     """Return Gauss-Legendre nodes and weights on panels; the ends do not matter, so they are not differentiated."""
     reach = SIGMAS * channel.std
     end = lambda x: lax.stop_gradient(mirror_threshold(x, log_scale, strength))[:, None]
     low, high = end(channel.mean - reach), end(channel.mean + reach)
-    even = low + (high - low) * jnp.linspace(0.0, 1.0, EVEN_PANELS + 1)[None]
-    graded = jnp.clip(jnp.asarray(np.concatenate([-GRADED, GRADED]))[None], low, high)
-    edges = jnp.sort(jnp.concatenate([even, graded], axis=1), axis=1)
-    nodes, weights = (jnp.asarray(x)[None, None] for x in np.polynomial.legendre.leggauss(ORDER))
+    edges = low + (high - low) * jnp.linspace(0.0, 1.0, EVEN_PANELS + 1)[None]
+    if not rough:
+        graded = jnp.clip(jnp.asarray(np.concatenate([-GRADED, GRADED]))[None], low, high)
+        edges = jnp.sort(jnp.concatenate([edges, graded], axis=1), axis=1)
+    nodes, weights = (
+        jnp.asarray(x)[None, None] for x in np.polynomial.legendre.leggauss(ROUGH_ORDER if rough else ORDER)
+    )
     middle, half = (edges[:, 1:] + edges[:, :-1]) / 2.0, (edges[:, 1:] - edges[:, :-1]) / 2.0
     flat = lambda x: x.reshape(x.shape[0], -1)
     return flat(middle[:, :, None] + half[:, :, None] * nodes), flat(half[:, :, None] * weights)

@@ -41,8 +41,8 @@ class Shrinkage(eqx.Module):
         """Return d eta(x; t)/dx."""
 
     @abc.abstractmethod
-    def moments(self, channel: Channel, strength: Scalar) -> Moments:
-        """Return averages over the channel."""
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
+        """Return averages over the channel; rough ones, to a thousandth or so, may cost less."""
 
 
 class SoftThreshold(Shrinkage):
@@ -56,7 +56,7 @@ class SoftThreshold(Shrinkage):
         """Return 1 above the threshold, 0 below."""
         return (jnp.abs(x) > strength).astype(x.dtype)
 
-    def moments(self, channel: Channel, strength: Scalar) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
         """Return closed forms."""
         active = active_share(channel, strength)
         return Moments(mean_square(channel, strength), active, 1.0 - active)
@@ -73,7 +73,7 @@ class NoShrinkage(Shrinkage):
         """Return 1."""
         return jnp.ones_like(x)
 
-    def moments(self, channel: Channel, strength: Scalar) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
         """Return the noise's variance."""
         zero = jnp.zeros(())
         return Moments(mean_square(channel, zero), zero + 1.0, zero)
@@ -93,9 +93,9 @@ class MirrorThreshold(Shrinkage):
         root = scaled_cosh(self.log_scale, mirror_threshold(x, self.log_scale, strength))
         return root / (root + strength)
 
-    def moments(self, channel: Channel, strength: Scalar) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
         """Return quadratures over the law of w."""
-        nodes = law_nodes(channel, self.log_scale, strength)
+        nodes = law_nodes(channel, self.log_scale, strength, rough=rough)
         error = nodes.mean(nodes.from_target**2) + channel.probability @ channel.left_over
         total = nodes.root + strength
         return Moments(error, nodes.mean(nodes.root / total), nodes.mean(strength / total))

@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 import hashlib
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import equinox as eqx
@@ -31,6 +32,16 @@ class Noun(eqx.Module):
         """
         fields = [f for f in dataclasses.fields(self) if getattr(self, f.name) is not None]
         return {"kind": kind_of(type(self)), **{argument(f): _plain(getattr(self, f.name), f) for f in fields}}
+
+    def replaced(self, **changes: Any) -> Any:
+        """Return the noun with some of its arguments replaced, checked like new ones."""
+        fields = dataclasses.fields(self)
+        unknown = sorted(set(changes) - {argument(f) for f in fields})
+        if unknown:
+            names = ", ".join(dict.fromkeys(argument(f) for f in fields))
+            raise ValueError(f"{type(self).__name__}: given unknown {', '.join(unknown)}; its fields are {names}")
+        own = {argument(f): getattr(self, f.name) for f in fields if getattr(self, f.name) is not None}
+        return type(self)(**(own | changes))
 
     def __repr__(self) -> str:
         fields = ((argument(f), f.default, getattr(self, f.name)) for f in dataclasses.fields(self))
@@ -64,6 +75,16 @@ def from_dict(description: dict[str, Any]) -> Any:
     if missing:
         raise ValueError(f"{kind}: given no {', '.join(missing)}; its fields are {', '.join(names)}")
     return cls(**{name: _revive(kind, name, value) for name, value in description.items() if name != "kind"})
+
+
+def functions_of(noun: Noun) -> Iterator[Any]:
+    """Yield the functions that a noun holds, and those of the nouns in it."""
+    for field in dataclasses.fields(noun):
+        value = getattr(noun, field.name)
+        if isinstance(value, Noun):
+            yield from functions_of(value)
+        elif callable(value) and not isinstance(value, type):
+            yield value
 
 
 def signature(tree: Any) -> tuple[Any, ...]:

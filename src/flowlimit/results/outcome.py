@@ -18,9 +18,10 @@ class Code(enum.StrEnum):
     TOLERANCE = "tolerance not met"
     TIMEOUT = "timeout"
     MEMORY = "memory"
+    FAILED = "failed"
 
 
-FAILURES = frozenset({Code.DIVERGED, Code.STEP_LIMIT, Code.MEMORY})
+FAILURES = frozenset({Code.DIVERGED, Code.STEP_LIMIT, Code.MEMORY, Code.FAILED})
 
 
 @dataclass(frozen=True)
