@@ -116,3 +116,24 @@ def test_trainings(flags):
     refused = flowlimit("simulate", *flags)
     assert refused.returncode == 2
     assert "--num-steps" in refused.stderr
+
+
+def test_sweep_and_table(tmp_path):
+    store = str(tmp_path / "atlas.zarr")
+    words = ["sweep", "timescales", "--over", "model.init_scale=log:0.01:0.1:3", "--store", store]
+    done = flowlimit(*words, "--shard", "0/1")
+    assert done.returncode == 0, done.stderr
+    assert "3 successful" in done.stdout
+    assert "3 of 3 points" in done.stderr  # no terminal here, so a log
+    import flowlimit as fl
+
+    known = fl.timescales(fl.DiagonalLinear(0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    assert float(fl.open_sweep(store)["descent"][-1]) == pytest.approx(float(known.descent))
+    again = flowlimit(*words, "--weight-decay", "0.1")
+    assert again.returncode == 2
+    assert "holds another sweep: model.weight_decay" in again.stderr
+    shown = flowlimit("table", store, "--failures")
+    assert "timescales over 3 model.init_scale" in shown.stdout
+    wrong = flowlimit("sweep", "timescales", "--over", "model.init_scale=log:1:2", "--store", store)
+    assert wrong.returncode == 2
+    assert "e.g. model.init_scale=0.1,1,10" in wrong.stderr

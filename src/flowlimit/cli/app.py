@@ -6,6 +6,7 @@ from .doctor import doctor
 from .longtime import fixed_point, rate, timescales
 from .simulate import simulate
 from .solve import solve
+from .sweep import sweep, table
 
 app = typer.Typer(
     help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.",
@@ -18,6 +19,8 @@ app.command()(solve)
 app.command()(fixed_point)
 app.command()(rate)
 app.command()(timescales)
+app.command()(sweep)
+app.command()(table)
 app.command()(doctor)
 
 

@@ -1,0 +1,28 @@
+"""A Dask cluster on this machine, with the cores shared out evenly."""
+
+import os
+from typing import Any
+
+
+def local_cluster(workers: int) -> Any:
+    """Return a cluster of worker processes, each with its part of the cores; use it in a ``with``.
+
+    Examples
+    --------
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> with local_cluster(2) as cluster, Client(cluster) as client:  # doctest: +SKIP
+    ...     fl.sweep(fl.fixed_point, model, task, over=axes, store="atlas.zarr", executor=client)
+    """
+    from distributed import LocalCluster
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # NPROC is how XLA is told the number of its threads; it would take all cores in every worker.
+    share = {"NPROC": str(max(1, cores // workers))}
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address="127.0.0.1:0",
+        host="127.0.0.1",
+        env=share,
+    )
