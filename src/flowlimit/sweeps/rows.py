@@ -58,7 +58,14 @@ def _(result: Timescales) -> Values:
 def _(result: Record) -> Values:
     curves = {name: curve.value for name, curve in result.curves.items()}
     errors = {f"{name}_stderr": curve.stderr for name, curve in result.curves.items()}
-    return {"time": result.times} | curves | errors
+    return {"time": result.times} | curves | errors | _weights(result)
+
+
+def _weights(result: Record) -> Values:
+    """Return the weights of every trial, where they were kept."""
+    if not isinstance(result, Runs) or result.weights is None:
+        return {}
+    return {"weights": result.weights} | ({} if result.w_star is None else {"w_star": result.w_star})
 
 
 def outcome_of(result: Any, values: Values) -> Outcome:

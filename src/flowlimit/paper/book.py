@@ -1,0 +1,40 @@
+"""The paper's figures by label, and where each is made. Modules are loaded when asked for."""
+
+import importlib
+from types import ModuleType
+from typing import NamedTuple
+
+
+class Figure(NamedTuple):
+    """A figure of the paper: its label, the labels of its parts, the module that makes it, and what it shows."""
+
+    label: str
+    parts: tuple[str, ...]
+    home: str
+    shows: str
+
+    @property
+    def module(self) -> ModuleType:
+        """The module: ``compute(label, lab, parameters) -> data``, ``draw(label, data)``, ``judge(label, data)``."""
+        return importlib.import_module(f".figures.{self.home}", __package__)
+
+
+BOOK = (
+    Figure("fig:fixedpoint_case1", (), "ends", "ends with weight decay: errors over aspect ratio, law of w"),
+    Figure("fig:fixedpoint_case2", (), "ends", "ends without weight decay, aspect ratio > 1"),
+    Figure("fig:fixedpoint_case3", (), "ends", "ends without weight decay, aspect ratio < 1"),
+    Figure("tab:longtime", (), "table", "ends and rates, case by case"),
+)
+
+
+def labels() -> list[str]:
+    """Return every label, parts after their figure."""
+    return [label for figure in BOOK for label in (figure.label, *figure.parts)]
+
+
+def find(label: str) -> Figure:
+    """Return the figure that a label, or the label of a part, belongs to."""
+    for figure in BOOK:
+        if label in (figure.label, *figure.parts):
+            return figure
+    raise ValueError(f"label: given {label!r}, the paper has {', '.join(labels())}")

@@ -1,0 +1,50 @@
+"""Make figures: compute or read what is cached, draw, judge, and write the summary."""
+
+import time
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from .book import BOOK, Figure, find
+from .lab import Lab
+from .parameters import read_parameters
+from .report import Entry, read_entries, write_entry, write_summary
+
+ENDINGS = ("png", "pdf")
+
+
+def reproduce(
+    labels: Sequence[str] = (), *, out: Path, quick: bool = False, executor: Any = None, progress: Any = False
+) -> list[Entry]:
+    """Reproduce figures, all unless some are named; return what became of each, with its verdicts.
+
+    Pictures, ``summary.md`` and ``summary.json`` are written to ``out``; experiments are kept there, so that a call that
+    was stopped goes on where it was.
+    """
+    wanted = list(dict.fromkeys(find(label) for label in labels)) if labels else list(BOOK)
+    lab = Lab(out, quick, executor, progress)
+    out.mkdir(parents=True, exist_ok=True)
+    for figure in wanted:
+        write_entry(out, _make(figure, lab))
+    entries = read_entries(out)
+    write_summary(out, entries)
+    return [entry for entry in entries if entry.label in {figure.label for figure in wanted}]
+
+
+def _make(figure: Figure, lab: Lab) -> Entry:
+    import matplotlib.pyplot as plt
+
+    began = time.perf_counter()
+    module = figure.module
+    data = module.compute(figure.label, lab, read_parameters(figure.home, quick=lab.quick))
+    name = figure.label.replace(":", "_")
+    with plt.style.context(str(resources.files(__package__) / "paper.mplstyle")):
+        picture = module.draw(figure.label, data)
+        if picture is not None:
+            for ending in ENDINGS:
+                picture.savefig(lab.folder / f"{name}.{ending}")
+            plt.close(picture)
+    verdicts = module.judge(figure.label, data)
+    file = f"{name}.png" if picture is not None else ""
+    return Entry(figure.label, figure.shows, file, verdicts, time.perf_counter() - began, lab.quick)
