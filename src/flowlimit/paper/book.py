@@ -23,6 +23,13 @@ BOOK = (
     Figure("fig:fixedpoint_case1", (), "ends", "ends with weight decay: errors over aspect ratio, law of w"),
     Figure("fig:fixedpoint_case2", (), "ends", "ends without weight decay, aspect ratio > 1"),
     Figure("fig:fixedpoint_case3", (), "ends", "ends without weight decay, aspect ratio < 1"),
+    Figure(
+        "fig:convergencerate_details",
+        ("fig:convergencerate_details (a)", "fig:convergencerate_details (b)"),
+        "rates",
+        "the training error less its limit in time, aspect ratios 2 and 0.5",
+    ),
+    Figure("fig:convergencerate_theory", (), "rates", "the rate over the init scale"),
     Figure("tab:longtime", (), "table", "ends and rates, case by case"),
 )
 

@@ -1,4 +1,4 @@
-"""The parameters of a figure, read from the file beside it: what the paper states, what it leaves open, a quick size."""
+"""Parameters of a figure, read from the file beside it: what the paper states, what it leaves open, small sizes."""
 
 import tomllib
 from importlib import resources

@@ -19,8 +19,8 @@ def reproduce(
 ) -> list[Entry]:
     """Reproduce figures, all unless some are named; return what became of each, with its verdicts.
 
-    Pictures, ``summary.md`` and ``summary.json`` are written to ``out``; experiments are kept there, so that a call that
-    was stopped goes on where it was.
+    Pictures, ``summary.md`` and ``summary.json`` are written to ``out``; experiments are kept there, so that a call
+    that was stopped goes on where it was.
     """
     wanted = list(dict.fromkeys(find(label) for label in labels)) if labels else list(BOOK)
     lab = Lab(out, quick, executor, progress)

@@ -58,14 +58,14 @@ def _(result: Timescales) -> Values:
 def _(result: Record) -> Values:
     curves = {name: curve.value for name, curve in result.curves.items()}
     errors = {f"{name}_stderr": curve.stderr for name, curve in result.curves.items()}
-    return {"time": result.times} | curves | errors | _weights(result)
+    return {"time": result.times} | curves | errors | (_trials(result) if isinstance(result, Runs) else {})
 
 
-def _weights(result: Record) -> Values:
-    """Return the weights of every trial, where they were kept."""
-    if not isinstance(result, Runs) or result.weights is None:
-        return {}
-    return {"weights": result.weights} | ({} if result.w_star is None else {"w_star": result.w_star})
+def _trials(runs: Runs) -> Values:
+    """Return the errors of every trial, and the weights where they were kept."""
+    values = {f"{name}_trials": runs.values[name] for name in ("train_error", "test_error") if name in runs.values}
+    kept = {"weights": runs.weights, "w_star": runs.w_star}
+    return values | {name: value for name, value in kept.items() if value is not None}
 
 
 def outcome_of(result: Any, values: Values) -> Outcome:
