@@ -20,6 +20,19 @@ class Figure(NamedTuple):
 
 
 BOOK = (
+    Figure("fig:timescales", (), "timescales", "phases from a large and a small start, as solved"),
+    Figure(
+        "fig:timescales_detail",
+        ("fig:timescale_grok", "fig:timescale_descent"),
+        "timescales",
+        "training errors; grokking in t/log(alpha); descent in t/log(1/alpha)",
+    ),
+    Figure("fig:timescale_large", (), "timescales", "large starts in time"),
+    Figure("fig:timescale_large_lazy", (), "timescales", "large starts in alpha^2 t: the lazy phase"),
+    Figure("fig:timescale_large_grok", (), "timescales", "large starts in t/log(alpha): when the rich phase comes"),
+    Figure("fig:timescale_large_rich", (), "timescales", "large starts after 2 log(alpha)/lambda: the rich phase"),
+    Figure("fig:timescale_small", (), "timescales", "small starts in time"),
+    Figure("fig:timescale_small_transition", (), "timescales", "small starts in t/log(1/alpha)"),
     Figure("fig:fixedpoint_case1", (), "ends", "ends with weight decay: errors over aspect ratio, law of w"),
     Figure("fig:fixedpoint_case2", (), "ends", "ends without weight decay, aspect ratio > 1"),
     Figure("fig:fixedpoint_case3", (), "ends", "ends without weight decay, aspect ratio < 1"),
