@@ -266,7 +266,7 @@ def _transition(label: str, stories: Stories) -> Verdict:
 
 
 def _monotone(label: str, stories: Stories) -> Verdict:
-    """From small starts the training error falls all the way; from large ones it rises again as weights become sparse."""
+    """From small starts the training error falls all the way; from large ones it rises as weights become sparse."""
     rise = lambda story: (story.limit["train_error"].value[-1] / story.limit["train_error"].value.min()) - 1.0
     small, large = rise(stories.stories[0]), rise(stories.stories[-1])
     words = "rise of the training error after its least, largest start (smallest: " + f"{small:.2g})"
