@@ -30,10 +30,7 @@ def advance_block(fixed: tuple[Problem, Blocks, Node, Front], rows: Rows) -> tup
 def march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
     """Solve all blocks: panels one call each, since they may be tried again, steps in one call."""
     if problem.explicit:
-        room = problem.paths.normals.shape[0] // problem.site.outputs
-        padded = jax.tree.map(lambda x: jnp.pad(x, [(0, room - len(x))] + [(0, 0)] * (x.ndim - 1)), blocks)
-        count = jnp.array(blocks.times.shape[0])
-        return _march_steps(problem, *put_everywhere(problem.mesh, (padded, count)), observables)
+        return march_steps(problem, *in_room(problem, blocks), observables)
     front, rows = start(problem, observables)
     for index in range(blocks.times.shape[0]):
         block, node = jax.tree.map(lambda x, index=index: x[index], blocks), jnp.array(index * blocks.times.shape[1])
@@ -41,8 +38,15 @@ def march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
     return rows
 
 
+def in_room(problem: Problem, blocks: Blocks) -> tuple[Blocks, Node]:
+    """Return steps in arrays with room for more, and how many they are."""
+    room = problem.paths.normals.shape[0] // problem.site.outputs
+    padded = jax.tree.map(lambda x: jnp.pad(x, [(0, room - len(x))] + [(0, 0)] * (x.ndim - 1)), blocks)
+    return put_everywhere(problem.mesh, (padded, jnp.array(blocks.times.shape[0])))
+
+
 @eqx.filter_jit
-def _march_steps(problem: Problem, blocks: Blocks, count: Node, observables: int) -> Rows:
+def march_steps(problem: Problem, blocks: Blocks, count: Node, observables: int) -> Rows:
     """Take the first ``count`` steps: one program for any number that there is room for."""
 
     def every(problem: Problem, blocks: Blocks, count: Node) -> Rows:

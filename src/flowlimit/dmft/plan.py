@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
-from ..numerics.devices import of_first_process, put_everywhere
+from ..numerics.devices import Devices, of_first_process, put_everywhere
 from ..numerics.streams import Purpose, stream
 from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
@@ -157,7 +157,7 @@ class Plan:
         share = None if noise.batch_fraction is None else float(noise.batch_fraction)
         cloud = draw_sample_cloud(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
         if self.mesh is None:
-            return SamplePaths(*(jnp.asarray(array) for array in cloud))
+            return SamplePaths(**{name: jnp.asarray(array) for name, array in cloud._asdict().items()})
         return spread_samples(self.mesh, cloud)
 
     def _agreed(self, rotation: Rotation | None) -> Rotation | None:
@@ -184,7 +184,7 @@ def make_plan(
     rtol: float,
     measure: Measure,
     memory_limit: int | float,
-    devices: tuple[jax.Device, ...] | None = None,
+    devices: Devices | None = None,
 ) -> Plan:
     """Turn a problem into a plan; paths are spread over devices where these are given."""
     site = make_site(make_flow(model, task, training))

@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+Devices = tuple[Any, ...]
 EVERYWHERE = PartitionSpec()
 ROWS_AT_ONCE = 32
 """Rows that are read together where other processes hold parts of them: no device needs room for all."""
 
 
-def checked_devices(devices: Sequence[Any]) -> tuple[jax.Device, ...]:
+def checked_devices(devices: Sequence[Any]) -> Devices:
     """Return the devices, or refuse what is none, what is there twice, and a job that this process has no part in."""
     given = tuple(devices)
     if not given or not all(isinstance(device, jax.Device) for device in given):

@@ -40,6 +40,7 @@ class Part(eqx.Module):
 def join(shared: Part, own: Part, rows: Rows | None = None) -> Data:
     """Put the two parts together; these are all rows of X unless others are given."""
     both = eqx.combine(own, shared)
+    assert both.X is not None
     fields = {f.name: getattr(both, f.name) for f in dataclasses.fields(Part)}
     return Data(**fields, rows=Rows(both.X.shape[0]) if rows is None else rows)
 
