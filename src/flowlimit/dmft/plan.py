@@ -157,7 +157,8 @@ class Plan:
         share = None if noise.batch_fraction is None else float(noise.batch_fraction)
         cloud = draw_sample_cloud(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
         if self.mesh is None:
-            return SamplePaths(**{name: jnp.asarray(array) for name, array in cloud._asdict().items()})
+            normals, teacher, noises, probability, few, masks = (jnp.asarray(array) for array in cloud)
+            return SamplePaths(normals, teacher, noises, probability, few, masks)
         return spread_samples(self.mesh, cloud)
 
     def _agreed(self, rotation: Rotation | None) -> Rotation | None:
