@@ -23,7 +23,8 @@ def checked_devices(devices: Sequence[Any]) -> Devices:
     """Return the devices, or refuse what is none, what is there twice, and a job that this process has no part in."""
     given = tuple(devices)
     if not given or not all(isinstance(device, jax.Device) for device in given):
-        raise ValueError(f"devices: given {devices!r}, needs at least one jax device, e.g. devices=jax.devices()")
+        what = f"{given!r}" if given else "none"
+        raise ValueError(f"devices: given {what}, needs at least one jax device, e.g. devices=jax.devices()")
     if len(set(given)) < len(given):
         raise ValueError(f"devices: given {len(given)} devices, some of them twice, e.g. give devices=jax.devices()")
     if all(device.process_index != jax.process_index() for device in given):
