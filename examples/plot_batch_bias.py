@@ -15,16 +15,16 @@ import numpy as np
 import flowlimit as fl
 
 model = fl.DiagonalLinear(init_scale=0.5)
-task = fl.Regression(aspect_ratio=0.6, noise_var=0.0, target=fl.Bernoulli(0.1))
+task = fl.Regression(aspect_ratio=0.5, noise_var=0.0, target=fl.Bernoulli(0.1))
 off_support = {"off_support": lambda w, w_star: jnp.where(w_star == 0.0, jnp.abs(w), 0.0)}
-names, horizon, fractions = ("test_error", "off_support"), 30.0, (1.0, 0.4, 0.25)
+names, horizon, fractions = ("test_error", "off_support"), 24.0, (1.0, 0.4, 0.25)
 limits, runs = {}, {}
 for fraction in fractions:
-    for num_steps in (150, 50, 40, 30):
+    for num_steps in (120, 40, 32, 24):
         training = fl.StochasticGradientDescent(fraction, horizon / num_steps, num_steps)  # all data at fraction 1
         problem, options = (model, task, training), {"observables": off_support, "throw": False}
         runs[fraction, num_steps] = fl.simulate(*problem, dim=600, trials=20, key=1, **options)
-        if num_steps < 150:  # short steps cost a limit most, and tell least
+        if num_steps < 120:  # short steps cost a limit most, and tell least
             limits[fraction, num_steps] = fl.solve_dmft(*problem, rtol=1e-1, key=0, **options)
 for (fraction, num_steps), limit in limits.items():
     end = [f"{name} {limit[name].value[-1]:.4f}({limit[name].stderr[-1]:.4f})" for name in names if limit.replicas]
@@ -43,7 +43,7 @@ def end_of_flow(init_scale):
     return point.test_error, (1.0 - task.target.probability) * jnp.trapezoid(beyond, levels)
 
 
-scales = np.linspace(0.38, 0.62, 13)
+scales = np.linspace(0.36, 0.62, 14)
 flow = dict(zip(names, end_of_flow(scales), strict=True))
 
 
@@ -54,7 +54,7 @@ def relative(results, fraction, name):
     rows = []
     for (own, num_steps), result in results.items():
         if own == fraction and result.result.code == fl.Code.SUCCESSFUL:
-            last, base = (one.values[name][:, -1] for one in (result, results[1.0, 50]))
+            last, base = (one.values[name][:, -1] for one in (result, results[1.0, 40]))
             ratio = last.mean() / base.mean()
             if results is limits:
                 stderr = result[name].stderr[-1] / base.mean()
@@ -78,16 +78,16 @@ for fraction, (label, (colour, marker)) in zip(fractions, looks.items(), strict=
     )
     panels[2].errorbar(x, y, y_stderr, x_stderr, fmt=f"{marker}-", ms=4, lw=0.9, color=colour)
 for panel, name in zip(panels, names, strict=False):
-    base = limits[1.0, 50][name].value[-1]
-    panel.axhline(flow[name][6] / base, color="black", ls=":", lw=1.0, label=r"flow, $t = \infty$")
+    base = limits[1.0, 40][name].value[-1]
+    panel.axhline(flow[name][7] / base, color="black", ls=":", lw=1.0, label=r"flow, $t = \infty$")
 panels[2].plot(flow["off_support"], flow["test_error"], "k-", lw=1.0, label=r"flow, $t = \infty$")
-for index in (1, 6, 11):
+for index in (2, 7, 12):
     place = float(flow["off_support"][index]), float(flow["test_error"][index])
     panels[2].plot(*place, "k|", ms=8)
     panels[2].annotate(rf"$\alpha = {scales[index]:.1f}$", place, (5, -9), textcoords="offset points", fontsize="small")
-panels[0].set(xlabel="step size", ylabel="test error at $t = 30$, relative", xlim=(0.1, 1.1))
+panels[0].set(xlabel="step size", ylabel="test error at $t = 24$, relative", xlim=(0.1, 1.1))
 panels[1].set(xlabel="step size", ylabel="mean |w| off the support, relative", xlim=(0.1, 1.1))
-panels[2].set(xlabel="mean |w| off the support", ylabel="test error at $t = 30$", xlim=(None, 0.103))
+panels[2].set(xlabel="mean |w| off the support", ylabel="test error at $t = 24$", xlim=(None, 0.1065))
 panels[0].legend(frameon=False, fontsize="small", loc="lower left")
 panels[2].legend(frameon=False, fontsize="small", loc="upper left")
 
