@@ -87,7 +87,7 @@ for index in (2, 7, 12):
     panels[2].annotate(rf"$\alpha = {scales[index]:.1f}$", place, (5, -9), textcoords="offset points", fontsize="small")
 panels[0].set(xlabel="step size", ylabel="test error at $t = 24$, relative", xlim=(0.1, 1.1))
 panels[1].set(xlabel="step size", ylabel="mean |w| off the support, relative", xlim=(0.1, 1.1))
-panels[2].set(xlabel="mean |w| off the support", ylabel="test error at $t = 24$", xlim=(None, 0.1065))
+panels[2].set(xlabel="mean |w| off the support", ylabel="test error at $t = 24$", xlim=(None, 0.109))
 panels[0].legend(frameon=False, fontsize="small", loc="lower left")
 panels[2].legend(frameon=False, fontsize="small", loc="upper left")
 
