@@ -113,7 +113,8 @@ def test_scheduler_worker_and_client_work_together(commands, tmp_path, undisturb
             words = [word.replace(old, new) for word in words]
         return [*words, *more]
 
-    pods = [here(object_of(name, "Deployment", part), "--host", "127.0.0.1") for part in ("scheduler", "worker")]
+    loopback = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
+    pods = [here(object_of(name, "Deployment", part), *loopback) for part in ("scheduler", "worker")]
     logs = [(tmp_path / f"{i}.log").open("w+") for i in range(2)]
     running = [subprocess.Popen(pod, env=commands, stdout=log, stderr=log) for pod, log in zip(pods, logs, strict=True)]
     try:

@@ -30,7 +30,9 @@ def cluster() -> Any:
         memory="2GB",
         walltime="01:00:00",
         # Workers leave a little before Slurm ends their jobs, one after the other, and new ones are started.
-        worker_extra_args=["--lifetime", "55m", "--lifetime-stagger", "4m"],
+        worker_extra_args=["--lifetime", "55m", "--lifetime-stagger", "4m", "--dashboard-address", "127.0.0.1:0"],
+        # Whoever reaches the scheduler's port can run code as you. If others can: pip install cryptography, and
+        # security=True, shared_temp_directory="a directory that all nodes see, and you alone may read",
         job_script_prologue=[
             # '. "$HOME/flowlimit/bin/activate"',
             "export NPROC=1",  # threads of XLA, which would take every core of the node
