@@ -1,37 +1,34 @@
-"""What every process of slurm_distributed.sh runs: the same calls in the same order, on the devices of all of them."""
+"""What every process of slurm_distributed.sh runs: the same calls in the same order, on the devices of all of them.
+
+Change: the problem in `main`. A simulation is spread by fl.simulate(..., devices=jax.devices(), devices_per_trial=...).
+"""
+
+import argparse
 
 import jax
 
 
 def main() -> None:
-    """Join the others, see that all are there, and work."""
+    """Join the others, solve together, and let one process write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out", nargs="?", default="limit.zarr")
+    parser.add_argument("--num-steps", type=int, default=1000)
+    parser.add_argument("--rtol", type=float, default=1e-3)
+    options = parser.parse_args()
     # Before anything is computed. Under Slurm it finds the coordinator and its own rank; elsewhere give
     # jax.distributed.initialize("host:port", number_of_processes, rank).
     jax.distributed.initialize()
-    import flowlimit  # noqa: F401  sets double precision
+    import flowlimit as fl
 
-    rank, count = jax.process_index(), jax.process_count()
-    print(f"process {rank} of {count}: devices {jax.devices()}, of them here {jax.local_devices()}")
-    total = sum_over_devices()
-    assert total == len(jax.devices()) * (len(jax.devices()) + 1) / 2, total
-    # The work itself, the same in every process; one of them writes:
-    #   if rank == 0: fl.save(limit, "limit.zarr")
+    rank = jax.process_index()
+    print(f"process {rank} of {jax.process_count()} has {len(jax.local_devices())} of {len(jax.devices())} devices")
+    model = fl.DiagonalLinear(init_scale=0.3)
+    task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    training = fl.GradientDescent(step_size=0.1, num_steps=options.num_steps)
+    limit = fl.solve_dmft(model, task, training, rtol=options.rtol, devices=jax.devices())
     if rank == 0:
-        print(f"all-reduce over {len(jax.devices())} devices: {total:g}")
-
-
-def sum_over_devices() -> float:
-    """Return 1 + 2 + ... + n, the k-th number living on the k-th device."""
-    import jax.numpy as jnp
-    import numpy as np
-    from jax.sharding import NamedSharding, PartitionSpec
-
-    mesh = jax.make_mesh((len(jax.devices()),), ("devices",), devices=jax.devices())
-    own = NamedSharding(mesh, PartitionSpec("devices"))
-    everywhere = NamedSharding(mesh, PartitionSpec())
-    numbers = np.arange(1.0, len(jax.devices()) + 1.0)
-    spread = jax.make_array_from_callback(numbers.shape, own, lambda index: numbers[index])
-    return float(jax.jit(jnp.sum, out_shardings=everywhere)(spread))
+        fl.save(limit, options.out)
+        print(limit)
 
 
 if __name__ == "__main__":
