@@ -75,16 +75,18 @@ def test_dask_workers_are_jobs(slurm, template, tmp_path):
     assert "dask-worker" in slurm.call("squeue", "--noheader", "--states=all", "--format=%j")
 
 
-def test_processes_solve_one_problem_together(slurm, template):
+def test_processes_solve_one_problem_together(slurm, template, tmp_path):
     address = f"127.0.0.1:{free_ports(1)[0]}"
-    addresses = {"JAX_COORDINATOR_ADDRESS": address, "JAX_COORDINATOR_BIND_ADDRESS": address}
+    # compiling is most of the time
+    quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    variables = {"JAX_COORDINATOR_ADDRESS": address, "JAX_COORDINATOR_BIND_ADDRESS": address, "XLA_FLAGS": quick}
     template("slurm_distributed.py")
-    job = slurm.submit(template("slurm_distributed.sh"), XLA_FLAGS="", **addresses)
+    words = [template("slurm_distributed.sh"), str(tmp_path / "a.zarr"), "--num-steps", "10", "--rtol", "0.05"]
+    job = slurm.submit(*words, **variables)
     assert slurm.wait(job) == ["COMPLETED"], slurm.logs()
     said = (slurm.folder / f"flowlimit-{job}.log").read_text()
-    assert sorted(re.findall(r"process (\d) of 2", said)) == ["0", "1"]
-    training = fl.GradientDescent(step_size=0.2, num_steps=12)
-    alone = fl.solve_dmft(cheap.MODEL, cheap.TASK, training, rtol=0.05, key=0)
-    together = fl.load(slurm.folder / "limit.zarr")
-    assert together.stats["devices"] == 2
-    assert np.allclose(together.test_error, alone.test_error, rtol=1e-10)
+    assert sorted(re.findall(r"process (\d) of 2 has 1 of 2 devices", said)) == ["0", "1"]
+    one = fl.solve_dmft(cheap.MODEL, cheap.TASK, fl.GradientDescent(0.1, 10), rtol=0.05)
+    both = fl.load(tmp_path / "a.zarr")
+    for name in ("train_error", "test_error"):
+        assert np.allclose(both[name].value, one[name].value, rtol=1e-9, atol=0.0)

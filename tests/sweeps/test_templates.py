@@ -17,7 +17,7 @@ def test_templates_are_part_of_the_package():
         "slurm_distributed.sh",
     ]
     for name in names():
-        assert "Change: " in read(name) or name == "slurm_distributed.py"  # its shell script says it
+        assert "Change: " in read(name)
     with pytest.raises(ValueError, match=r"given 'slurm', needs one of .*slurm_array.sh"):
         read("slurm")
 
