@@ -1,5 +1,12 @@
 """Strict tests: double precision, rank promotion raises, warnings fail (pyproject.toml), array types are checked."""
 
+import json
+import os
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import jax
 import matplotlib as mpl
 import pytest
@@ -29,3 +36,34 @@ def dataset():
     X = rng.normal(size=(samples, dim)) / np.sqrt(dim)
     w_star = (rng.random(dim) < 0.2).astype(float)
     return fl.Dataset(X, X @ w_star + 0.1 * rng.normal(size=samples), w_star, noise_var=0.01)
+
+
+def run_job(script, *, devices, processes=1, timeout=300):
+    """What a script prints as json, run by processes of their own that share one job, each with so many devices.
+
+    The script is given its rank, the number of processes, and an address for `jax.distributed`.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    # compiling is most of the time
+    quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    flags = f"--xla_force_host_platform_device_count={devices} {quick}"
+    start = lambda rank: subprocess.run(
+        [sys.executable, "-c", script, str(rank), str(processes), address],
+        env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
+    with ThreadPoolExecutor(processes) as pool:  # all are read at once: they wait for each other
+        done = list(pool.map(start, range(processes)))
+    for one in done:
+        assert one.returncode == 0, one.stderr[-4000:]
+    return [json.loads(one.stdout.splitlines()[-1]) for one in done]
+
+
+@pytest.fixture(scope="session")
+def job():
+    return run_job

@@ -7,6 +7,7 @@ from .longtime import fixed_point, rate, timescales
 from .simulate import simulate
 from .solve import solve
 from .sweep import sweep, table
+from .template import template
 
 app = typer.Typer(
     help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.",
@@ -21,6 +22,7 @@ app.command()(rate)
 app.command()(timescales)
 app.command()(sweep)
 app.command()(table)
+app.command()(template)
 app.command()(doctor)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics.blocks import Edges
+from ..numerics.devices import any_process
 from ..results import Code, Outcome, PathSample
 from .errors import Replicas, Shortfall, judge, student_factor
 from .grid import Grid, Saves, make_grid, room_for
@@ -45,7 +46,8 @@ class Solved:
 
 def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: float | None, report: Report) -> Solved:
     """Solve a plan; ``start`` gives panels to begin with and a level."""
-    deadline = Deadline(limit)
+    deadline = Deadline(limit, plan.mesh)
+    ask, report = report, lambda fraction, message: any_process(plan.mesh, bool(ask(fraction, message)))
     known, level = (np.zeros(1), _first_level(plan)) if start is None else start
     try:
         if plan.explicit:
@@ -177,6 +179,7 @@ def _finish(plan: Plan, work: Work, outcome: Outcome, deadline: Deadline) -> Sol
         "response_paths": work.counts.few,
         "replicas": len(work.replicas.whole),
         "half_replicas": len(work.replicas.half),
+        "devices": 1 if plan.mesh is None else plan.mesh.size,
         "replica_bytes": plan.bytes(work.counts, work.grid.nodes),
         "edges": None if work.grid.edges is None else work.grid.edges.tolist(),
     }

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
 from ..numerics.blocks import Blocks
@@ -13,6 +15,7 @@ from ..results import PathSample
 from ..types import Observable
 from .grid import Grid
 from .problem import Problem
+from .shards import on_devices, read_columns, without_history
 from .site import NodeTheta, Site
 from .state import Paths, Rows
 from .steps.sampled_side import centre, teachers_of
@@ -40,7 +43,7 @@ class Measure:
         every_output = lambda values: values.reshape(w.shape[0], -1, w.shape[-1]).sum(axis=1)
         values = [site.penalty(block.times, theta), every_output(jnp.abs(w)), every_output(w**2)]
         values += [jax.vmap(jax.vmap(f, in_axes=-1), in_axes=(0, None))(w, paths.w_star) for _, f in self.observables]
-        return jnp.stack([value @ paths.probability for value in values], axis=1)
+        return paths.total(jnp.stack([value @ paths.probability for value in values], axis=1))
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -78,11 +81,17 @@ def read_solution(problem: Problem, rows: Rows, nodes: int) -> Solution:
     outputs = problem.site.outputs
     end = nodes * outputs
     cut = lambda x: np.asarray(x)[:end, :end]
-    averages, W = np.asarray(rows.averages)[:end:outputs], np.asarray(rows.W)[:end]
+    averages = np.asarray(rows.averages)[:end:outputs]
     closed_steps = problem.explicit and problem.samples is None
-    with np.errstate(over="ignore", invalid="ignore"):  # a solve that diverged is found out by its caller
-        C_w = (W * np.asarray(problem.paths.probability)) @ W.T if closed_steps else None
+    C_w = cut(_correlation(problem.mesh, problem.paths, rows)) if closed_steps else None
     return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end), C_w)
+
+
+@eqx.filter_jit
+def _correlation(mesh: Mesh | None, paths: Paths, rows: Rows) -> Float[Array, "N N"]:
+    """Return C_w from all paths."""
+    own = lambda paths, rows: paths.total((rows.W * paths.probability[None]) @ rows.W.T)
+    return on_devices(mesh, own, paths, rows, like=0.0)
 
 
 def _root_w(rows: Rows, end: int) -> np.ndarray | None:
@@ -93,9 +102,9 @@ def _root_w(rows: Rows, end: int) -> np.ndarray | None:
 
 def read_paths(grid: Grid, problem: Problem, rows: Rows, solution: Solution) -> PathSample:
     """Take the paths from the device: z = sqrt(delta) L normals, g = z/delta + G (w - w*) + r w*."""
-    paths, site, delta = problem.paths, problem.site, float(problem.setting.aspect_ratio)
-    end = len(solution.L)
-    W, normals = np.asarray(rows.W)[:end], np.asarray(paths.normals)[:end]
+    mesh, site, delta = problem.mesh, problem.site, float(problem.setting.aspect_ratio)
+    end, paths = len(solution.L), without_history(mesh, problem.paths)
+    W, normals = (read_columns(mesh, problem.paths, x)[:end] for x in (rows.W, problem.paths.normals))
     z = np.sqrt(delta) * solution.L @ normals
     g = z / delta + solution.G @ W
     if rows.samples is not None:

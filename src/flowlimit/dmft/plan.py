@@ -8,8 +8,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
+from ..numerics.devices import Devices, of_first_process, put_everywhere
 from ..numerics.streams import Purpose, stream
 from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
@@ -23,9 +25,10 @@ from .measure import Measure, Solution
 from .modes import Rotation, output_modes
 from .paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from .problem import Problem, Reference
+from .shards import AXIS, spread_paths, spread_samples
 from .site import Site, is_linear, make_site
-from .state import SamplePaths, Setting, memory_bytes, sample_bytes
-from .steps.sample_paths import make_sample_paths
+from .state import Paths, SamplePaths, Setting, memory_bytes, sample_bytes
+from .steps.sample_paths import draw_sample_cloud
 
 FIRST_PATHS, LEVEL_FACTOR = 512, 4
 FEWEST_PATHS, FEWEST_FEW = 128, 32
@@ -52,6 +55,7 @@ class Plan:
     rtol: float
     measure: Measure
     memory_limit: int | float
+    mesh: Mesh | None = None  # devices that paths are spread over
 
     @property
     def explicit(self) -> bool:
@@ -92,18 +96,20 @@ class Plan:
         return Counts(paths, few)
 
     def bytes(self, counts: Counts, nodes: int) -> int:
-        """Return the memory of one replica."""
+        """Return the memory of one replica on each device."""
         strata, k, noise = stratum_count(self.law), self.site.parameters, self.site.flow.noise
-        order, room, paths = 1 if self.explicit else ORDER, room_for(self.rows(nodes)), strata * counts.paths
-        one = memory_bytes(room, order, k, paths, strata * counts.few)
+        own = lambda paths: -(-paths // (1 if self.mesh is None else self.mesh.size))
+        order, room, paths = 1 if self.explicit else ORDER, room_for(self.rows(nodes)), own(strata * counts.paths)
+        one = memory_bytes(room, order, k, paths, own(strata * counts.few))
         one += 8 * room * (k * paths * (noise.temperature is not None) + room * noise.on_samples)
-        return one + sample_bytes(room, *_sample_counts(strata, counts)) if self.sampled else one
+        samples = (own(number) for number in _sample_counts(strata, counts))
+        return one + sample_bytes(room, *samples) if self.sampled else one
 
     def cloud(self, nodes: int, counts: Counts, replica: int, rotation: Rotation | None) -> Cloud:
         """Return one replica's normals."""
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))
         rng = np.random.default_rng(seed)
-        rows = self.rows(nodes)
+        rows, rotation = self.rows(nodes), self._agreed(rotation)
         return draw_cloud(self.site, self.law, room_for(rows), rows, counts, rotation, rng)
 
     def problem(
@@ -118,15 +124,26 @@ class Plan:
     ) -> Problem:
         """Return one replica's problem; with ``half`` the first half of its net, in arrays of the same shape."""
         own = Counts(counts.paths // 2, counts.few // 2) if half else counts
-        paths = _make_paths(self.site, self.law, live_strata(self.law), own, self.cloud(nodes, own, replica, rotation))
+        paths = self._paths(own, self.cloud(nodes, own, replica, rotation), half=half)
         noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
         setting = Setting(self.task.aspect_ratio, noise_var, jnp.asarray(ITERATION_PART * self.rtol))
         room = room_for(self.rows(nodes))
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))
         samples = self._samples(nodes, counts, replica, reference, half=half) if self.sampled else None
-        every = doubled_room(paths) if half else paths
-        return Problem(self.site, setting, every, first, self.measure, self.explicit, samples)
+        site, setting, first = put_everywhere(self.mesh, (self.site, setting, first))
+        return Problem(site, setting, paths, first, self.measure, self.explicit, samples, self.mesh)
+
+    def _paths(self, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
+        """Return the paths of a cloud; with ``half`` as many more, without weight."""
+        strata, large = live_strata(self.law), (cloud.z, cloud.kicks)
+        if self.mesh is not None:  # what is large goes to its device directly
+            cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])
+        paths = _make_paths(self.site, self.law, strata, counts, cloud)
+        paths = doubled_room(paths) if half else paths
+        if self.mesh is None:
+            return paths
+        return spread_paths(self.mesh, paths, *(np.concatenate([x, x], axis=-1) if half else x for x in large))
 
     def _samples(
         self, nodes: int, counts: Counts, replica: int, reference: Solution | None, *, half: bool
@@ -134,11 +151,19 @@ class Plan:
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.OUTPUTS, replica)))
         strata, rng = stratum_count(self.law), np.random.default_rng(seed)
         own, rows = _sample_counts(strata, counts), self.rows(nodes)
-        rotation = None if reference is None else output_modes(reference)
+        rotation = None if reference is None else self._agreed(output_modes(reference))
         teachers, room = math.prod(self.law.shape), room_for(rows)
         noise = self.site.flow.noise
         share = None if noise.batch_fraction is None else float(noise.batch_fraction)
-        return make_sample_paths(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
+        cloud = draw_sample_cloud(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
+        if self.mesh is None:
+            normals, teacher, noises, probability, few, masks = (jnp.asarray(array) for array in cloud)
+            return SamplePaths(normals, teacher, noises, probability, few, masks)
+        return spread_samples(self.mesh, cloud)
+
+    def _agreed(self, rotation: Rotation | None) -> Rotation | None:
+        """Return the same modes in all processes: where two are alike, rounding alone tells which is the first."""
+        return None if rotation is None else of_first_process(self.mesh, rotation)
 
 
 def _sample_counts(strata: int, counts: Counts) -> Counts:
@@ -160,8 +185,10 @@ def make_plan(
     rtol: float,
     measure: Measure,
     memory_limit: int | float,
+    devices: Devices | None = None,
 ) -> Plan:
-    """Turn a problem into a plan."""
+    """Turn a problem into a plan; paths are spread over devices where these are given."""
     site = make_site(make_flow(model, task, training))
     own = replace(measure, sampled=not task.loss.closes, direct=isinstance(training.clock, StepClock))
-    return Plan(site, task, key, rtol, own, memory_limit)
+    mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
+    return Plan(site, task, key, rtol, own, memory_limit, mesh)

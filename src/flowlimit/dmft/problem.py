@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import equinox as eqx
+from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
 from ..numerics.blocks import Blocks
@@ -29,3 +30,4 @@ class Problem(eqx.Module):
     observe: Observe = eqx.field(static=True)
     explicit: bool = eqx.field(static=True)  # time runs in steps
     samples: SamplePaths | None = None  # a stochastic samples side; none for the squared loss, which closes
+    mesh: Mesh | None = eqx.field(static=True, default=None)  # devices that paths are spread over

@@ -35,7 +35,8 @@ def run_replicas(
     plan: Plan, work: Work, target: int, deadline: Deadline, report: Report
 ) -> tuple[Work, Outcome | None]:
     """Run replicas and as many half-path ones (eight at most) until there are ``target``."""
-    workers = max(1, min(4, os.cpu_count() or 1))
+    # Programs of several devices wait for each other: two at once could wait for ever.
+    workers = 1 if plan.mesh is not None else min(4, _cores())
     target = min(target, MOST_REPLICAS)
     while len(work.replicas.whole) < target:
         first = len(work.replicas.whole)
@@ -59,6 +60,11 @@ def run_replicas(
         if report(0.3 + 0.7 * min(1.0, len(work.replicas.whole) / target), name):
             return work, Outcome(Code.STOPPED, f"stopped by progress() at {name}")
     return work, None
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _replica(plan: Plan, work: Work, replica: int, half: bool) -> Done:

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float
 
 from ..types import Scalar
 from .history import Node, before, onto_history, times_history
+from .state import Paths, Total
 
 LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
 """Innovations, relative to their row, below the first of these or below that part of the block's tolerance are dropped:
@@ -52,6 +53,11 @@ def feedback_rows(R: Float[Array, "q N"], G: Float[Array, "N N"], node: Node) ->
     return Feedback(-own @ times_history(before(R, node), G, node), own)
 
 
+def noise_columns(paths: Paths, columns: Float[Array, "q columns"]) -> Float[Array, "q columns"]:
+    """Return columns of F that are no path's: on every device, each with its part of their squares."""
+    return columns / jnp.sqrt(float(paths.parts))
+
+
 def root_rows(
     F: Float[Array, "q M1"],
     Q: Float[Array, "N M1"],
@@ -60,27 +66,28 @@ def root_rows(
     tolerance: Scalar,
     settled: Bool[Array, ""],
     fresh: Bool[Array, "q"],
+    total: Total,
 ) -> Root:
     """Orthogonalise the block's rows of F against all before and among themselves, twice as rounding asks for.
 
     Once ``settled``, the nodes in ``fresh`` keep their innovations, others only if they are far above the floor: one
-    at the floor would otherwise come and go from iteration to iteration, and from replica to replica.
+    at the floor would otherwise come and go from iteration to iteration, and from replica to replica. ``total`` sums
+    over devices.
     """
-    first = onto_history(F, Q, node)
+    first, size = total((onto_history(F, Q, node), jnp.sum(F**2, axis=1)))
     rest = F - times_history(first, Q, node)
-    second = onto_history(rest, Q, node)
+    second = total(onto_history(rest, Q, node))
     rest = rest - times_history(second, Q, node)
-    size = jnp.sum(F**2, axis=1)
     lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
     floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
     above = lambda i, square: square > jnp.where(settled, FAR_ABOVE**2, 1.0) * floor[i]
     keep = lambda i, square: (above(i, square) | (settled & fresh[i])) & (square > lowest[i])
-    own, rest, fresh = _gram_schmidt(rest, keep)
+    own, rest, fresh = _gram_schmidt(rest, keep, total)
     return Root(lax.dynamic_update_slice_in_dim(first + second, own, node, axis=1), rest, fresh)
 
 
 def _gram_schmidt(
-    rows: Float[Array, "q M1"], keep: Callable[[int, Scalar], Bool[Array, ""]]
+    rows: Float[Array, "q M1"], keep: Callable[[int, Scalar], Bool[Array, ""]], total: Total
 ) -> tuple[Float[Array, "q q"], Float[Array, "q M1"], Bool[Array, "q"]]:
     """Return L, Q with rows = L Q, and which rows were kept; the others have no part of their own."""
     q, tiny = rows.shape[0], jnp.finfo(rows.dtype).tiny
@@ -88,9 +95,9 @@ def _gram_schmidt(
     for i in range(q):
         row, known = rows[i], jnp.zeros(q)
         for _ in range(2):
-            onto = Q @ row
+            onto = total(Q @ row)
             row, known = row - onto @ Q, known + onto
-        square = row @ row
+        square = total(row @ row)
         real = keep(i, square) & (square > tiny)
         norm = jnp.sqrt(jnp.where(real, square, 1.0))  # a root of 0 would have an infinite derivative
         L = L.at[i].set(known).at[i, i].set(jnp.where(real, norm, 0.0))

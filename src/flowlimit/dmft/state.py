@@ -2,13 +2,24 @@
 
 Arrays over nodes have room for all blocks. Rows of blocks not yet reached hold no meaning: products mask them, so a
 block can be tried again with another length.
+
+Paths may be spread over devices, each with its own part of them, see `shards`; sums over paths are then sums over all
+devices, and whatever has no axis of paths is the same on each.
 """
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 from jaxtyping import Array, Float
 
 from ..types import Scalar
+
+Total = Callable[[Any], Any]
+"""From sums over a device's own paths to sums over all paths."""
 
 
 class Paths(eqx.Module):
@@ -20,6 +31,17 @@ class Paths(eqx.Module):
     probability: Float[Array, "M"]
     few_probability: Float[Array, "few"]
     kicks: Float[Array, "NK k M"]  # normals that steps add to theta; empty where none are
+    axis: str | None = eqx.field(static=True, default=None)  # of devices, if paths are spread over several
+    drawn: tuple[int, int] = eqx.field(static=True, default=(0, 0))  # M and few before devices had the same number each
+
+    @property
+    def parts(self) -> int:
+        """Number of devices."""
+        return 1 if self.axis is None else lax.axis_size(self.axis)
+
+    def total(self, sums: Any) -> Any:
+        """Return sums over all paths from those over a device's own."""
+        return sums if self.axis is None else lax.psum(sums, self.axis)
 
 
 class SamplePaths(eqx.Module):
@@ -31,6 +53,22 @@ class SamplePaths(eqx.Module):
     probability: Float[Array, "Ms"]
     few_probability: Float[Array, "few_s"]
     masks: Float[Array, "NK Ms"]  # of batches, over their share; empty where none are
+    axis: str | None = eqx.field(static=True, default=None)  # of devices, if paths are spread over several
+
+    def total(self, sums: Any) -> Any:
+        """Return sums over all paths from those over a device's own."""
+        return sums if self.axis is None else lax.psum(sums, self.axis)
+
+
+class SampleCloud(NamedTuple):
+    """What `SamplePaths` are made of, as drawn on the host."""
+
+    normals: Float[np.ndarray, "N Ms"]
+    teacher: Float[np.ndarray, "teachers Ms"]
+    noise: Float[np.ndarray, "Ms"]
+    probability: Float[np.ndarray, "Ms"]
+    few_probability: Float[np.ndarray, "few_s"]
+    masks: Float[np.ndarray, "NK Ms"]
 
 
 class SampleRows(eqx.Module):
@@ -106,7 +144,7 @@ def empty_rows(
     """Return rows for all nodes, none of them reached; ``white`` where residuals have fresh noise at each."""
     room, M = paths.normals.shape
     closed = samples is None
-    columns = M + 1 + room * white
+    columns = M + 1 + room * white  # the last ones of the noises, see `samples_side.noise_columns`
     few = paths.few_probability.shape[0]
     square = lambda: jnp.zeros((room, room))  # each its own buffer: rows are updated in place
     return Rows(

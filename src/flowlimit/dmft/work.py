@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jax.sharding import Mesh
 
 from ..numerics.blocks import panels_of
+from ..numerics.devices import any_process
 from ..results import Code, Outcome, PathSample
 from .errors import RELATIVE_FLOOR, Replicas, Shortfall, judge
 from .grid import Grid, make_grid
@@ -20,10 +22,10 @@ Report = Callable[[float, str], Any]
 
 
 class Deadline:
-    """A time limit in seconds, or none."""
+    """A time limit in seconds, or none; processes that work together agree on whether it is over."""
 
-    def __init__(self, limit: float | None) -> None:
-        self.began, self.limit = time.perf_counter(), limit
+    def __init__(self, limit: float | None, mesh: Mesh | None = None) -> None:
+        self.began, self.limit, self.mesh = time.perf_counter(), limit, mesh
 
     @property
     def spent(self) -> float:
@@ -32,7 +34,7 @@ class Deadline:
 
     def allows(self, seconds: float = 0.0) -> bool:
         """Whether that many seconds more are within the limit."""
-        return self.limit is None or self.spent + seconds <= self.limit
+        return self.limit is None or not any_process(self.mesh, self.spent + seconds > self.limit)
 
 
 @dataclass(frozen=True)

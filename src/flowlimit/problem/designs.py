@@ -5,7 +5,6 @@ and memory stays at the matrix itself.
 """
 
 import abc
-from collections.abc import Callable
 
 import equinox as eqx
 import jax
@@ -29,7 +28,35 @@ class Design(Noun):
         """Return one matrix of shape (samples, dim)."""
 
 
-class GaussianDesign(Design):
+class RowDesign(Design):
+    """A law of matrices with independent rows, each drawn from its own stream: devices can draw their own."""
+
+    @abc.abstractmethod
+    def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
+        """Return one row."""
+
+    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
+        """Return one matrix of shape (samples, dim)."""
+        return self.sample_rows(key, samples, dim, jnp.zeros((), int), samples)
+
+    def sample_rows(self, key: PRNGKey, samples: int, dim: int, first: Int[Array, ""], rows: int) -> Matrix:
+        """Return ``rows`` rows of the same matrix from the row ``first`` on; beyond its last row they are 0.
+
+        Filled block by block, in place; the last block may go over rows of the one before: the same rows.
+        """
+        at_once = min(ROWS_AT_ONCE, rows)
+
+        def fill(block: Int[Array, ""], matrix: Matrix) -> Matrix:
+            start = jnp.minimum(block * at_once, rows - at_once)
+            place = first + start + jnp.arange(at_once)
+            drawn = jax.vmap(lambda row: self.draw_row(jax.random.fold_in(key, row), dim))(place)
+            drawn = drawn if rows == samples else jnp.where((place < samples)[:, None], drawn, 0.0)
+            return jax.lax.dynamic_update_slice_in_dim(matrix, drawn, start, axis=0)
+
+        return jax.lax.fori_loop(0, -(-rows // at_once), fill, jnp.zeros((rows, dim)))
+
+
+class GaussianDesign(RowDesign):
     """Independent entries N(0, 1/dim): the paper's data.
 
     Examples
@@ -39,22 +66,20 @@ class GaussianDesign(Design):
     (3, 5)
     """
 
-    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
-        """Return one matrix."""
-        return _by_rows(key, samples, dim, lambda row: jax.random.normal(row, (dim,)) / np.sqrt(dim))
+    def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
+        """Return one row."""
+        return jax.random.normal(key, (dim,)) / np.sqrt(dim)
 
 
-class BinaryDesign(Design):
+class BinaryDesign(RowDesign):
     """Independent entries +1/sqrt(dim) or -1/sqrt(dim)."""
 
-    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
-        """Return one matrix."""
-        return _by_rows(
-            key, samples, dim, lambda row: jax.random.rademacher(row, (dim,), dtype=jnp.float64) / np.sqrt(dim)
-        )
+    def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
+        """Return one row."""
+        return jax.random.rademacher(key, (dim,), dtype=jnp.float64) / np.sqrt(dim)
 
 
-class IIDDesign(Design):
+class IIDDesign(RowDesign):
     """Independent entries of any law, shifted and scaled to mean 0 and variance 1/dim."""
 
     law: Law = eqx.field(converter=instance("law", Law, "fl.SparseRademacher(0.1)"))
@@ -64,11 +89,11 @@ class IIDDesign(Design):
         if not is_traced(variance) and not variance > 1e-12 * self.law.second_moment:
             raise ValueError(f"law: given {self.law!r} of variance 0, needs a law that varies, e.g. fl.Normal()")
 
-    def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
-        """Return one matrix."""
+    def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
+        """Return one row."""
         mean = self.law.mean
         scale = jnp.sqrt((self.law.second_moment - mean**2) * dim)
-        return _by_rows(key, samples, dim, lambda row: (self.law.sample(row, (dim,)) - mean) / scale)
+        return (self.law.sample(key, (dim,)) - mean) / scale
 
 
 class MatrixDesign(Design):
@@ -92,15 +117,3 @@ def as_matrix(name: str, value: object) -> Float[Array, "samples dim"]:
     if not is_traced(matrix) and not bool(jnp.isfinite(matrix).all()):
         raise ValueError(f"{name}: given entries that are not finite; impute or drop them first")
     return matrix
-
-
-def _by_rows(key: PRNGKey, samples: int, dim: int, draw_row: Callable[[PRNGKey], Coordinates]) -> Matrix:
-    """Fill the matrix block by block, in place; the last block may go over rows of the one before: the same rows."""
-    rows = min(ROWS_AT_ONCE, samples)
-
-    def fill(block: Int[Array, ""], matrix: Matrix) -> Matrix:
-        first = jnp.minimum(block * rows, samples - rows)
-        keys = jax.vmap(lambda row: jax.random.fold_in(key, row))(first + jnp.arange(rows))
-        return jax.lax.dynamic_update_slice_in_dim(matrix, jax.vmap(draw_row)(keys), first, axis=0)
-
-    return jax.lax.fori_loop(0, -(-samples // rows), fill, jnp.zeros((samples, dim)))

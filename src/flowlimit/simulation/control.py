@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..problem.flow import Flow
-from ..types import Samples, Scalar, ThetaRows
+from ..types import Scalar, ThetaRows
 
 
 class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
@@ -77,9 +77,9 @@ def theta_size(theta: ThetaRows) -> Scalar:
     return jnp.where(rms > 0.0, jnp.minimum(rms, 1.0), 1.0)
 
 
-def label_scale(labels: Samples) -> Scalar:
+def label_scale(mean_square: Scalar) -> Scalar:
     """Return the size of the weights that fit: the root mean square of the labels, or 1 if they vanish."""
-    rms = _rms(labels)
+    rms = jnp.sqrt(mean_square)
     return jnp.where(rms > 0.0, rms, 1.0)
 
 

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ..numerics.streams import Purpose, stream
-from ..problem.designs import MatrixDesign
+from ..problem.designs import Design, MatrixDesign, RowDesign
 from ..problem.tasks import Dataset, Task
 from ..types import Matrix, PRNGKey, Samples, Scalar, TeacherRows
+from .rows import Rows
 
 TeacherSamples = Float[Array, "*teachers samples"]
 
@@ -23,6 +24,7 @@ class Data(eqx.Module):
     noise: Samples
     w_star: TeacherRows | None
     noise_var: Scalar
+    rows: Rows = eqx.field(static=True)  # which of all samples these are
 
 
 class Part(eqx.Module):
@@ -35,10 +37,12 @@ class Part(eqx.Module):
     noise_var: Scalar | None = None
 
 
-def join(shared: Part, own: Part) -> Data:
-    """Put the two parts together."""
-    fields = eqx.combine(own, shared)
-    return Data(**{f.name: getattr(fields, f.name) for f in dataclasses.fields(Data)})
+def join(shared: Part, own: Part, rows: Rows | None = None) -> Data:
+    """Put the two parts together; these are all rows of X unless others are given."""
+    both = eqx.combine(own, shared)
+    assert both.X is not None
+    fields = {f.name: getattr(both, f.name) for f in dataclasses.fields(Part)}
+    return Data(**fields, rows=Rows(both.X.shape[0]) if rows is None else rows)
 
 
 def shared_data(task: Task | Dataset) -> Part:
@@ -49,12 +53,37 @@ def shared_data(task: Task | Dataset) -> Part:
     return Part(matrix, noise_var=_noise_var(task))
 
 
-def trial_data(task: Task, samples: int, dim: int, key: PRNGKey, trial: Int[Array, ""]) -> Part:
-    """Draw the part of the data that is a trial's own: X, w* and the label noise."""
-    X = task.design.sample(stream(key, Purpose.DESIGN, trial), samples, dim)
+def trial_data(
+    task: Task,
+    samples: int,
+    dim: int,
+    key: PRNGKey,
+    trial: Int[Array, ""],
+    rows: Rows | None = None,
+    shared: Part | None = None,
+) -> Part:
+    """Draw the part of the data that is a trial's own: X unless it is ``shared``, w* and the label noise."""
+    rows = Rows(samples) if rows is None else rows
+    X = None if shared is None else shared.X
+    if X is None:
+        X = _design_rows(task.design, stream(key, Purpose.DESIGN, trial), dim, rows)
     w_star = task.target.sample(stream(key, Purpose.TARGET, trial), (dim,))
     noise = task.noise_scale * jax.random.normal(stream(key, Purpose.NOISE, trial), (samples,))
-    return Part(None if is_shared(task) else X, w_star @ X.T, noise, w_star)
+    return Part(None if is_shared(task) else X, w_star @ X.T, rows.take(noise), w_star)
+
+
+def without_matrix(task: Task) -> Task:
+    """Return a task with no matrix of its own: what trials share is on the devices already."""
+    return eqx.tree_at(lambda task: task.design.matrix, task, jnp.zeros((0, 0))) if is_shared(task) else task
+
+
+def _design_rows(design: Design, key: PRNGKey, dim: int, rows: Rows) -> Matrix:
+    if rows.parts == 1:
+        return design.sample(key, rows.samples, dim)
+    if isinstance(design, RowDesign):
+        return design.sample_rows(key, rows.samples, dim, rows.first, rows.own)
+    every = jax.vmap(rows.take, in_axes=1, out_axes=1)  # a law that knows whole matrices only
+    return every(design.sample(key, rows.samples, dim))
 
 
 def is_shared(task: Task | Dataset) -> bool:

@@ -5,15 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec
 
+from ..numerics.devices import any_process, put, read
 from ..problem.tasks import Task
-from .data import Part, shared_data
+from .data import Part, shared_data, without_matrix
 from .engine import State
 from .flows import FlowEngine
 from .plan import Group, Plan
-from .programs import Setting, Trials, advance, draw, replicate, start
+from .programs import TRIAL, Setting, Trials, advance, draw, share, start
 from .schedule import next_piece
 
 SECONDS_A_CHUNK = 0.5
@@ -56,23 +57,23 @@ class Path:
 def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
     """Run a plan. Returns what each model gave, and whether the caller stopped it before its end."""
     collected = {member: Collected() for group in plan.groups for member in group.members}
-    shared = replicate(shared_data(plan.task), plan.devices)
-    at_once = len(plan.devices)
+    shared, at_once = share(plan.mesh, plan.rows, shared_data(plan.task)), plan.at_once
+    task = without_matrix(plan.task) if isinstance(plan.task, Task) else None
     batches = range(0, plan.trials, at_once)
     own = Part()
     for turn, first in enumerate(batches):
         # The last batch may run trials beyond the number asked for: not kept, and cheaper than a new program.
-        trials = first + jnp.arange(at_once)
-        if isinstance(plan.task, Task):
+        trials = put(plan.mesh, first + np.arange(at_once), PartitionSpec(TRIAL))
+        if task is not None:
             own = Part()  # let go of the last batch's data before the next is drawn
-            own = draw(plan.devices, plan.task, plan.samples, plan.dim, plan.key, trials)
+            own = draw(plan.mesh, plan.rows, task, plan.dim, shared, plan.key, trials)
         for index, group in enumerate(plan.groups):
             before, all_parts = turn * len(plan.groups) + index, len(batches) * len(plan.groups)
 
             def tell(fraction: float, done: int = before, of: int = all_parts, trial: int = first + 1) -> bool:
                 return bool(report((done + fraction) / of, f"trial {trial} of {plan.trials}"))
 
-            setting = Setting(plan.devices, group.engine, group.flow, shared, plan.observables)
+            setting = Setting(plan.mesh, plan.rows, group.engine, group.flow, shared, plan.observables)
             path = _follow(plan, setting, own, trials, tell)
             whole = path.saved == len(plan.saves) or not path.stopped
             # Whole trials are kept; of one that was stopped midway, only the first, which is all there is.
@@ -94,14 +95,14 @@ def _follow(plan: Plan, setting: Setting, own: Part, trials: Trials, tell: Calla
         piece = next_piece(plan.saves, plan.weights, path.saved, position, budget, setting.engine.slots)
         began = time.perf_counter()
         path.state, recorded = advance(setting, own, path.state, piece.chunk)
-        path.values.append({name: np.asarray(value)[..., : piece.saved] for name, value in recorded.values.items()})
-        if time.perf_counter() - began < SECONDS_A_CHUNK / 2.0:
+        path.values.append({name: read(value)[..., : piece.saved] for name, value in recorded.values.items()})
+        if not any_process(plan.mesh, time.perf_counter() - began > SECONDS_A_CHUNK / 2.0):
             budget *= 2.0
         if piece.wants_weights:
-            path.weights.append(np.asarray(recorded.weights))
-        path.saved, position = path.saved + piece.saved, float(path.state.position[0])
-        path.stopped = tell(path.saved / len(plan.saves))
-        if not np.asarray(path.state.alive).any():
+            path.weights.append(read(recorded.weights))
+        path.saved, position = path.saved + piece.saved, float(read(path.state.position)[0])
+        path.stopped = any_process(plan.mesh, tell(path.saved / len(plan.saves)))
+        if not read(path.state.alive).any():
             break
     return path
 
@@ -118,8 +119,8 @@ def _joined(path: Path) -> dict[str, np.ndarray]:
 def _targets(own: Part, shared: Part, trials: int) -> list[np.ndarray] | None:
     """Return the target of each trial, None where it is unknown."""
     if own.w_star is not None:
-        return list(np.asarray(own.w_star))
-    return None if shared.w_star is None else [np.asarray(shared.w_star)] * trials
+        return list(read(own.w_star))
+    return None if shared.w_star is None else [read(shared.w_star)] * trials
 
 
 def _keep(
@@ -129,7 +130,7 @@ def _keep(
     missing = 0 if path.stopped else len(plan.saves) - path.saved
     padding = [(0, 0), (0, 0), (0, missing)]
     curves = {name: np.pad(value, padding, constant_values=np.nan) for name, value in _joined(path).items()}
-    alive, steps = np.asarray(path.state.alive), np.asarray(path.state.steps)
+    alive, steps = read(path.state.alive), read(path.state.steps)
     for row, member in enumerate(group.members):
         target = collected[member]
         for trial in range(trials):

@@ -74,12 +74,9 @@ class FlowEngine(Engine):
         """Position is time."""
         theta = initial_theta(flow, data, key)
         models = theta.shape[0]
-        curvature = largest_eigenvalue(data.X) if self.stabilised else jnp.zeros(())
-        own = FlowConstants(
-            curvature,
-            label_scale(data.f_star + jnp.broadcast_to(data.noise, data.f_star.shape)),
-            jax.vmap(theta_size)(theta),
-        )
+        curvature = largest_eigenvalue(data.X, data.rows) if self.stabilised else jnp.zeros(())
+        labels = data.f_star + jnp.broadcast_to(data.noise, data.f_star.shape)
+        own = FlowConstants(curvature, label_scale(data.rows.mean(labels**2)), jax.vmap(theta_size)(theta))
         return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), own)
 
     def advance(

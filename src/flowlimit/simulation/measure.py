@@ -22,12 +22,12 @@ def forward(flow: Flow, data: Data, t: Scalar, theta: ThetaRows) -> tuple[Output
 
 def backward(flow: Flow, data: Data, f: OutputSamples, keys: StepKeys | None = None) -> OutputRows:
     """Gradient g = X^T l(f) / delta, the second product; eq. (flow_general). Noisy steps need keys."""
-    samples, dim = data.X.shape
-    noise = data.noise if keys is None else seen_noise(flow.noise, data.noise, keys)
+    samples, dim = data.rows.samples, data.X.shape[1]
+    noise = data.noise if keys is None else seen_noise(flow.noise, data.noise, keys, data.rows)
     residual = jax.vmap(flow.loss.residual, in_axes=-1, out_axes=-1)(f, data.f_star, noise)
     if keys is not None:
-        residual = masked(flow.noise, residual, keys)
-    return (residual * (dim / samples)) @ data.X
+        residual = masked(flow.noise, residual, keys, data.rows)
+    return data.rows.total((residual * (dim / samples)) @ data.X)
 
 
 def measure(
@@ -35,7 +35,7 @@ def measure(
 ) -> Mapping[str, Scalar]:
     """Errors, the loss, norms and the user's observables."""
     labels = (f, data.f_star, data.noise)
-    mean = lambda function: jnp.mean(jax.vmap(function, in_axes=-1)(*labels))
+    mean = lambda function: data.rows.mean(jax.vmap(function, in_axes=-1)(*labels))
     values = {"train_error": mean(flow.loss.error)}
     if data.w_star is not None:
         values["test_error"] = flow.loss.test_error(moments_of(w, data.w_star), data.noise_var)

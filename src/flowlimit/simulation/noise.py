@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Int
 from ..numerics.streams import Purpose, stream
 from ..problem.clocks import StepNoise
 from ..types import PRNGKey, Samples, Scalar, ThetaRows
+from .rows import Rows
 
 OutputSamples = Float[Array, "*outputs samples"]
 MASK, LABELS, KICK = range(3)
@@ -26,21 +27,24 @@ def step_keys(key: PRNGKey, step: Int[Array, ""]) -> StepKeys:
     return StepKeys(key, jax.random.fold_in(key, step))
 
 
-def masked(noise: StepNoise, residual: OutputSamples, keys: StepKeys) -> OutputSamples:
-    """Return the residuals of a batch, over its share, 0 elsewhere."""
+def masked(noise: StepNoise, residual: OutputSamples, keys: StepKeys, rows: Rows | None = None) -> OutputSamples:
+    """Return the residuals of a batch, over its share, 0 elsewhere; ``rows`` says which of all samples these are."""
     if noise.batch_fraction is None:
         return residual
-    samples = residual.shape[-1]
+    rows = Rows(residual.shape[-1]) if rows is None else rows
     key = jax.random.fold_in(keys.own, MASK) if not noise.persistent else stream(keys.every, Purpose.STEPS)
-    seen = jax.random.uniform(key, (samples,)) < noise.batch_fraction
-    return residual * jnp.broadcast_to(jnp.where(seen, 1.0 / noise.batch_fraction, 0.0), residual.shape)
+    seen = jax.random.uniform(key, (rows.samples,)) < noise.batch_fraction
+    share = rows.take(jnp.where(seen, 1.0 / noise.batch_fraction, 0.0))
+    return residual * jnp.broadcast_to(share, residual.shape)
 
 
-def seen_noise(noise: StepNoise, labels: Samples, keys: StepKeys) -> Samples:
+def seen_noise(noise: StepNoise, labels: Samples, keys: StepKeys, rows: Rows | None = None) -> Samples:
     """Return the label noise that a step sees."""
     if noise.label_std is None:
         return labels
-    return labels + noise.label_std * jax.random.normal(jax.random.fold_in(keys.own, LABELS), labels.shape)
+    rows = Rows(len(labels)) if rows is None else rows
+    fresh = jax.random.normal(jax.random.fold_in(keys.own, LABELS), (rows.samples,))
+    return labels + noise.label_std * rows.take(fresh)
 
 
 def kick(noise: StepNoise, size: Scalar, theta: ThetaRows, keys: StepKeys) -> ThetaRows:

@@ -10,7 +10,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 
+from ..numerics.devices import checked_devices
 from ..numerics.streams import as_key
 from ..problem.clocks import Clock, ContinuousClock, StepClock
 from ..problem.flow import Flow, make_flow
@@ -24,6 +26,9 @@ from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
 from .engine import Engine
 from .flows import FlowEngine
+from .programs import TRIAL, make_mesh
+from .rows import AXIS as ROW
+from .rows import Rows
 from .steps import StepEngine
 from .stiffness import is_stiff
 
@@ -53,7 +58,17 @@ class Plan:
     weights: Positions
     clock: Clock
     observables: Observables
-    devices: tuple[Any, ...]
+    mesh: Mesh
+
+    @property
+    def at_once(self) -> int:
+        """Number of trials that run at the same time."""
+        return self.mesh.shape[TRIAL]
+
+    @property
+    def rows(self) -> Rows:
+        """How the rows of X are shared."""
+        return Rows(self.samples, self.mesh.shape[ROW])
 
 
 def make_plan(
@@ -70,6 +85,7 @@ def make_plan(
     rtol: float,
     solver: Any,
     devices: Sequence[Any] | None,
+    devices_per_trial: Any = 1,
 ) -> Plan:
     """Check the arguments of `simulate` and lay out its work."""
     _check_nouns(models, task, training)
@@ -86,9 +102,6 @@ def make_plan(
         raise ValueError(f"rtol: given {rtol!r}, needs a number from 1e-12 to 1e-2, e.g. rtol=1e-6")
     if solver is not None and not isinstance(solver, diffrax.AbstractAdaptiveSolver):
         raise TypeError(f"solver: given {solver!r}, needs an adaptive diffrax solver, e.g. solver=diffrax.Dopri8()")
-    devices = tuple(jax.local_devices() if devices is None else devices)
-    if not devices:
-        raise ValueError("devices: given none, needs at least one, e.g. devices=jax.local_devices()")
     return Plan(
         task=task,
         groups=_groups(models, task, training, dim, samples / dim, rtol, solver),
@@ -100,8 +113,23 @@ def make_plan(
         weights=weights,
         clock=training.clock,
         observables=named,
-        devices=devices[:trials],
+        mesh=_mesh(devices, devices_per_trial, trials),
     )
+
+
+def _mesh(devices: Sequence[Any] | None, devices_per_trial: Any, trials: int) -> Mesh:
+    every = checked_devices(jax.local_devices() if devices is None else devices)
+    own = devices_per_trial
+    if not isinstance(own, int | np.integer) or isinstance(own, bool) or own < 1 or len(every) % own:
+        fits = [n for n in range(1, len(every) + 1) if not len(every) % n]
+        raise ValueError(
+            f"devices_per_trial: given {own!r}, needs a number that divides the {len(every)} devices, "
+            f"e.g. devices_per_trial={fits[-1]}"
+        )
+    # More devices than trials have work for stay idle, unless another process would have none: it must take part.
+    used = every[: trials * own]
+    processes = lambda devices: {device.process_index for device in devices}
+    return make_mesh(used if processes(used) == processes(every) else every, int(own))
 
 
 def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:

@@ -12,6 +12,7 @@ from jaxtyping import Array
 
 from ..problem.flow import Flow
 from ..types import Coordinates, Matrix, Output, OutputRows, Scalar, Theta, ThetaRows
+from .rows import Rows
 
 
 def contraction(flow: Flow, t: Scalar, theta: ThetaRows, g: OutputRows) -> Coordinates:
@@ -39,13 +40,13 @@ def spectral_radius(flow: Flow, t: Scalar, theta: ThetaRows, g: OutputRows, curv
     return 1.1 * (curvature * jnp.max(jnp.abs(contraction(flow, t, theta, g))) + jnp.max(diagonal))
 
 
-def largest_eigenvalue(X: Matrix, iterations: int = 40) -> Scalar:
+def largest_eigenvalue(X: Matrix, rows: Rows, iterations: int = 40) -> Scalar:
     """Largest eigenvalue of X^T X / delta by power iteration; low by a few percent at most, as the bound allows."""
-    samples, dim = X.shape
+    samples, dim = rows.samples, X.shape[1]
 
     def body(_: Array, carry: tuple[Coordinates, Scalar]) -> tuple[Coordinates, Scalar]:
         v, _ = carry
-        v = ((v @ X.T) @ X) * (dim / samples)
+        v = rows.total((v @ X.T) @ X) * (dim / samples)
         norm = jnp.sqrt(jnp.sum(v**2))
         return v / norm, norm
 

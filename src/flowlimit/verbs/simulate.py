@@ -31,6 +31,7 @@ class Options(TypedDict, total=False):
     rtol: float
     solver: Any
     devices: Sequence[Any] | None
+    devices_per_trial: int
     progress: Progress
     throw: bool
 
@@ -57,6 +58,7 @@ def simulate(
     rtol: float = 1e-6,
     solver: Any = None,
     devices: Sequence[Any] | None = None,
+    devices_per_trial: int = 1,
     progress: Progress = False,
     throw: bool = True,
 ) -> Runs | list[Runs]:
@@ -90,7 +92,11 @@ def simulate(
     solver
         A diffrax solver for flows, in place of the automatic choice.
     devices
-        Devices to spread trials over; all local ones unless given.
+        Devices to spread trials over; all local ones unless given. In a job of several processes each calls with the
+        same ``devices=jax.devices()``, and each gets all runs.
+    devices_per_trial
+        How many devices share the rows of X of one trial, for data that one device has no room for: with 8 devices, 2
+        means 4 trials at once, 8 one big trial after the other. The numbers do not depend on it.
     progress
         True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
     throw
@@ -124,6 +130,7 @@ def simulate(
         rtol=rtol,
         solver=solver,
         devices=devices,
+        devices_per_trial=devices_per_trial,
     )
     with reporter(progress, "simulate") as report:
         collected, stopped = run(plan, report)
@@ -225,7 +232,7 @@ def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> di
     stats: dict[int, dict[str, Any]] = {}
     for group in plan.groups:
         for member in group.members:
-            stats[member] = {"seconds": seconds, "devices": len(plan.devices), "steps": collected[member].steps}
+            stats[member] = {"seconds": seconds, "devices": plan.mesh.size, "steps": collected[member].steps}
             if isinstance(group.engine, FlowEngine):
                 stats[member] |= {"rtol": float(group.engine.rtol), "solver": group.engine.solver_name}
     return stats

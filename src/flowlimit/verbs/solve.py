@@ -1,12 +1,13 @@
 """The verb `solve_dmft`: the high-dimensional limit from the three nouns."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
+from ..numerics.devices import checked_devices
 from ..numerics.streams import as_key
 from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
@@ -40,6 +41,7 @@ def solve_dmft(
     start: Limit | None = None,
     time_limit: float | None = None,
     memory_limit: int | float = MEMORY_LIMIT,
+    devices: Sequence[Any] | None = None,
     progress: Progress = False,
     throw: bool = True,
 ) -> Limit:
@@ -69,7 +71,10 @@ def solve_dmft(
     time_limit
         Seconds after which the best answer so far is returned.
     memory_limit
-        Bytes that one replica may take; see ``limit.stats["replica_bytes"]``.
+        Bytes that one replica may take on each device; see ``limit.stats["replica_bytes"]``.
+    devices
+        Devices to spread the paths over, the default one alone unless given. The numbers do not depend on them. In a
+        job of several processes each calls with the same ``devices=jax.devices()``, and each gets the limit.
     progress
         True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
     throw
@@ -91,7 +96,16 @@ def solve_dmft(
     clock = training.clock
     saves = times_at(clock, positions_of("save_at", save_at, clock))
     measure = Measure(named_observables(observables))
-    plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=measure, memory_limit=memory_limit)
+    plan = make_plan(
+        model,
+        task,
+        training,
+        key=as_key(key),
+        rtol=rtol,
+        measure=measure,
+        memory_limit=memory_limit,
+        devices=None if devices is None else checked_devices(devices),
+    )
     check_conditions(model, task.loss, plan.site.flow)
     with reporter(progress, "solve") as report:
         solved = solve(plan, saves, _beginning(start), time_limit, report)

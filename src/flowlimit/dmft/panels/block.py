@@ -15,9 +15,9 @@ from ...numerics.blocks import Blocks
 from ...types import Scalar
 from ..history import Node, before, onto_history, times_history
 from ..problem import Problem
-from ..samples_side import Feedback, Root, feedback_rows, root_rows
+from ..samples_side import Feedback, Root, feedback_rows, noise_columns, root_rows
 from ..site import NodePaths, NodeTheta
-from ..state import Front, Paths, Rows
+from ..state import Front, Paths, Rows, Total
 from .correction import corrected_response, corrected_root
 from .weights_side import (
     Linearised,
@@ -114,7 +114,8 @@ def _follow(
     def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         theta, _, count = carry
         new = step(theta)
-        change = _relative_change(weight(new), weight(theta), problem.paths.probability, jnp.array(1.0))
+        paths = problem.paths
+        change = _relative_change(weight(new), weight(theta), paths.probability, jnp.array(1.0), paths.total)
         return new, change, count + 1
 
     moving = lambda carry: (carry[1] > FOLLOWED) & (carry[2] < MAX_FOLLOW)
@@ -130,17 +131,18 @@ def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Ro
     mean = block_response(
         at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, paths.few_probability
     )
+    mean, square = paths.total((mean, paths.probability @ paths.w_star**2))
     R = _correct_response(problem, node, rows, guess, -mean / setting.aspect_ratio)  # eq. (dmft_Rw)
     G = feedback_rows(R, rows.G, node)
     centre = times_history(G.past, rows.W, node) + G.own @ W
     noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
-    scale = jnp.sqrt(paths.probability @ paths.w_star**2 + setting.noise_var)
-    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise[:, None]], axis=1)
+    scale = jnp.sqrt(square + setting.noise_var)
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noise[:, None])], axis=1)
     settled = (guess.change < SETTLED) | (guess.iterations >= SETTLED_AT_LAST) | _known(problem, node, len(W))[2]
-    root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, guess.root.fresh)
+    root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, guess.root.fresh, paths.total)
     change = jnp.maximum(
-        _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale),
-        _relative_change(W, guess.W, paths.probability, scale),
+        _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale, lambda sums: sums),
+        _relative_change(W, guess.W, paths.probability, scale, paths.total),
     )
     root = _correct_root(problem, node, rows, guess, G, root)
     return Guess(theta, W, R, G, root, change, guess.iterations + 1, jnp.array(True))
@@ -169,7 +171,8 @@ def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "
     E_own = lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
     across = onto_history(root.Q[:, :-1] * root_p, paths.normals, node)
     own = onto_history(jnp.pad(E_own, ((0, 0), (0, 1))), rows.Q, node)
-    own = lax.dynamic_update_slice_in_dim(own, E_own @ root.Q[:, :-1].T, node, axis=1)
+    across, own, square = paths.total((across, own, E_own @ root.Q[:, :-1].T))
+    own = lax.dynamic_update_slice_in_dim(own, square, node, axis=1)
     overlap = lax.dynamic_update_slice_in_dim(rows.overlap, across.T, node, axis=1)
     return lax.dynamic_update_slice_in_dim(overlap, own, node, axis=0)
 
@@ -185,10 +188,11 @@ def _live(operator: Float[Array, "N N"], end: Node) -> Float[Array, "N N"]:
 
 
 def _relative_change(
-    new: Float[Array, "q n"], old: Float[Array, "q n"], weight: Float[Array, "n"], scale: Scalar
+    new: Float[Array, "q n"], old: Float[Array, "q n"], weight: Float[Array, "n"], scale: Scalar, total: Total
 ) -> Scalar:
     floor = (NEGLIGIBLE * scale) ** 2 + jnp.finfo(new.dtype).tiny
-    return jnp.sqrt(jnp.max(((new - old) ** 2 @ weight) / (new**2 @ weight + floor)))
+    moved, size = total(((new - old) ** 2 @ weight, new**2 @ weight))
+    return jnp.sqrt(jnp.max(moved / (size + floor)))
 
 
 def _accept(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:

@@ -3,18 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 
 from ...numerics.blocks import Edges, panels
+from ...numerics.devices import of_first_process, put_everywhere
 from ...types import Scalar
 from ..grid import ORDER, panel_tail
-from ..march import advance_block
+from ..march import advance_block, start
 from ..measure import NEGLIGIBLE, Solution, read_solution
 from ..problem import Problem
+from ..shards import on_devices
 from ..site import Site
-from ..state import empty_rows, start_front
+from ..state import Paths
 
 GROWTH, SAFETY, SHORTEST = 2.5, 0.85, 1e-10
 
@@ -47,9 +51,9 @@ def choose_panels(
 
     ``tolerance`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried first.
     """
-    front, rows = start_front(problem.paths), empty_rows(problem.paths, observables)
+    front, rows = start(problem, observables)
     room, edges = problem.paths.normals.shape[0], [0.0]
-    length = first_length(problem.site, problem, horizon)
+    length = first_length(problem, horizon)
     scale = None
     while edges[-1] < horizon:
         node = (len(edges) - 1) * ORDER
@@ -57,8 +61,9 @@ def choose_panels(
             raise RoomError(np.array(edges))
         end = _next_edge(edges[-1], length, horizon, known)
         block = jax.tree.map(lambda x: x[0], panels(np.array([edges[-1], end]), ORDER))
-        tried, rows = advance_block((problem, block, jnp.array(node), front), rows)
+        tried, rows = advance_block((problem, *put_everywhere(problem.mesh, (block, jnp.array(node))), front), rows)
         tail, scale = _relative_tail(rows, node, problem.setting.tolerance, scale)
+        tail = float(of_first_process(problem.mesh, np.array(tail)))
         length = end - edges[-1]
         if tail > tolerance:
             if length < SHORTEST * horizon:
@@ -74,14 +79,21 @@ def choose_panels(
     return np.array(edges), read_solution(problem, rows, (len(edges) - 1) * ORDER)
 
 
-def first_length(site: Site, problem: Problem, horizon: float) -> float:
+def first_length(problem: Problem, horizon: float) -> float:
     """Return a length for the first panel, from the rate of the lazy solution at the start."""
-    paths = problem.paths
-    theta, zero = paths.theta[None], jnp.zeros((1, paths.theta.shape[1]))
-    slopes = site.slopes(jnp.zeros(1), theta, zero)
-    rate = float(jnp.abs(jnp.sum(slopes.A * slopes.C, axis=1)[0]) @ paths.probability)
+    rate = float(_mean_rate(problem.mesh, problem.site, problem.paths))
     fastest = rate * (1.0 + 1.0 / np.sqrt(float(problem.setting.aspect_ratio))) ** 2
     return min(horizon, 3.0 / fastest) if fastest > 0.0 else horizon
+
+
+@eqx.filter_jit
+def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
+    def rate(site: Site, paths: Paths) -> Scalar:
+        theta, zero = paths.theta[None], jnp.zeros((1, paths.theta.shape[1]))
+        slopes = site.slopes(jnp.zeros(1), theta, zero)
+        return paths.total(jnp.abs(jnp.sum(slopes.A * slopes.C, axis=1)[0]) @ paths.probability)
+
+    return on_devices(mesh, rate, site, paths, like=0.0)
 
 
 def _next_edge(start: float, length: float, horizon: float, known: Edges) -> float:
@@ -98,7 +110,7 @@ def _relative_tail(rows: Any, node: int, tolerance: Scalar, scale: Any) -> tuple
     """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
     own = slice(node, node + ORDER)
     L, R = np.asarray(rows.L)[: own.stop, : own.stop], np.asarray(rows.R_w)[own, : own.stop]
-    disagreement = float(rows.disagreement[node])
+    disagreement = float(np.asarray(rows.disagreement)[node])
     roots = [L[own], L[own] + R @ L]
     sizes = [np.linalg.norm(root, axis=1) for root in roots]
     if not disagreement <= 10.0 * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):

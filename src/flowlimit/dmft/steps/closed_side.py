@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 
 from ..history import Node, before, times_history
 from ..problem import Problem
-from ..samples_side import feedback_rows, root_rows
+from ..samples_side import feedback_rows, noise_columns, root_rows
 from ..state import Rows
 from .outputs import Outputs
 
@@ -29,24 +29,26 @@ def close_outputs(
     past, own = feedback_rows(R_w / kept, rows.G, node)
     centre = times_history(past, rows.W, node) + own @ W
     noise = jnp.sqrt(setting.noise_var) * (jnp.sum(past, axis=1) + jnp.sum(own, axis=1))
-    scale = jnp.sqrt(paths.probability @ paths.w_star**2 + setting.noise_var)
-    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise[:, None]], axis=1)
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noise[:, None])], axis=1)
     white = rows.white
     if white.shape[0]:
-        F = jnp.concatenate([F, before(past, node) * jnp.sqrt(white)[None]], axis=1)
-    train = jnp.sum(F**2)
+        F = jnp.concatenate([F, noise_columns(paths, before(past, node) * jnp.sqrt(white)[None])], axis=1)
+    squares = jnp.stack([jnp.sum(F**2), paths.probability @ paths.w_star**2, W[0] ** 2 @ paths.probability])
+    train, target, distance = paths.total(squares)
+    scale = jnp.sqrt(target + setting.noise_var)
     if white.shape[0]:
         q = steps.residual_variance(train)
         white = lax.dynamic_update_slice_in_dim(white, q[None], node, axis=0)
-        F = lax.dynamic_update_slice(F, jnp.sqrt(q)[None, None], (0, W.shape[1] + 1 + node))
+        own_noise = noise_columns(paths, jnp.sqrt(q)[None, None])
+        F = lax.dynamic_update_slice(F, own_noise, (0, W.shape[1] + 1 + node))
     F = F / jnp.sqrt(kept)
     # Replicas keep the innovations of their reference, if there is one.
     known = lax.dynamic_slice_in_dim(problem.reference.L, node, 1, axis=0)
     fresh = lax.dynamic_slice_in_dim(known, node, 1, axis=1)[0] != 0.0
-    root = root_rows(F, rows.Q, node, scale, setting.tolerance, jnp.any(known != 0.0), fresh)
+    root = root_rows(F, rows.Q, node, scale, setting.tolerance, jnp.any(known != 0.0), fresh, paths.total)
     G = lax.dynamic_update_slice_in_dim(past, own, node, axis=1)
     Q = lax.dynamic_update_slice_in_dim(rows.Q, root.Q, node, axis=0)
-    test = W[0] ** 2 @ paths.probability + setting.noise_var
+    test = distance + setting.noise_var
     train = kept * train + (1.0 - kept) * test  # samples that are never seen are like new ones
     averages = jnp.stack([train, test, 0.5 * train, jnp.zeros(())])
     return Outputs(G, root.L, jnp.zeros_like(W), averages, Q, white, None)

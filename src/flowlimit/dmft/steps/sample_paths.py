@@ -1,15 +1,14 @@
 """Paths of the samples side: quasi-random normals with matched moments, the teacher's and the labels' first."""
 
-import jax.numpy as jnp
 import numpy as np
 
 from ...numerics.quasirandom import match_moments, sobol_normals
 from ..modes import Rotation
 from ..paths import Counts
-from ..state import SamplePaths
+from ..state import SampleCloud
 
 
-def make_sample_paths(
+def draw_sample_cloud(
     teachers: int,
     room: int,
     rows: int,
@@ -20,7 +19,7 @@ def make_sample_paths(
     rng: np.random.Generator,
     *,
     half: bool,
-) -> SamplePaths:
+) -> SampleCloud:
     """Draw the paths for ``rows`` rows of outputs; with ``half`` half of them, in arrays of the same shape."""
     paths, few = counts
     drawn, kept = (paths // 2, few // 2) if half else counts
@@ -31,13 +30,13 @@ def make_sample_paths(
     normals[:rows] = causal if rotation is None else rotation @ causal
     fill = lambda x: np.concatenate([x, x], axis=-1) if half else x
     weight = lambda count, whole: np.concatenate([np.full(count, 1.0 / count), np.zeros(whole - count)])
-    return SamplePaths(
-        normals=jnp.asarray(fill(normals)),
-        teacher=jnp.asarray(fill(cloud[:, :teachers].T)),
-        noise=jnp.asarray(fill(cloud[:, teachers])),
-        probability=jnp.asarray(weight(drawn, paths)),
-        few_probability=jnp.asarray(weight(kept, few)),
-        masks=jnp.asarray(fill(_masks(batch_fraction, persistent, room, drawn, rng))),
+    return SampleCloud(
+        normals=fill(normals),
+        teacher=fill(cloud[:, :teachers].T),
+        noise=fill(cloud[:, teachers]),
+        probability=weight(drawn, paths),
+        few_probability=weight(kept, few),
+        masks=fill(_masks(batch_fraction, persistent, room, drawn, rng)),
     )
 
 

@@ -22,7 +22,7 @@ from ..history import Node, times_all_tangents, times_history
 from ..problem import Problem
 from ..samples_side import Root, root_rows
 from ..site import Site
-from ..state import Paths, Rows, SamplePaths, SampleRows
+from ..state import Paths, Rows, SamplePaths, SampleRows, Total
 from .outputs import Outputs
 
 
@@ -42,7 +42,7 @@ def teachers_of(paths: Paths) -> Teachers:
     """Orthonormalise the targets; teachers that vanish stay 0."""
     star = paths.w_star.reshape(-1, paths.w_star.shape[-1])
     tiny = 1e-300 * jnp.eye(star.shape[0])
-    root = jnp.linalg.cholesky((star * paths.probability[None]) @ star.T + tiny)
+    root = jnp.linalg.cholesky(paths.total((star * paths.probability[None]) @ star.T) + tiny)
     return Teachers(root, jax.scipy.linalg.solve_triangular(root, star, lower=True))
 
 
@@ -62,9 +62,9 @@ def sample_outputs(
     own, known, paths, flow = problem.samples, rows.samples, problem.paths, problem.site.flow
     teachers, root_p, c = teachers_of(paths), jnp.sqrt(paths.probability)[None], W.shape[0]
     tolerance = problem.setting.tolerance
-    along = (W * root_p) @ (teachers.e * root_p).T
+    along = paths.total((W * root_p) @ (teachers.e * root_p).T)
     across = (W - along @ teachers.e) * root_p
-    root_w = _root(across, known.Q_w, node, tolerance, teachers.scale)
+    root_w = _root(across, known.Q_w, node, tolerance, teachers.scale, paths.total)
     f_star = teachers.root @ own.teacher
     f = along @ own.teacher + times_history(root_w.L, own.normals, node + c) - times_history(R_w, known.residuals, node)
     f = f + f_star if flow.outputs == flow.teachers else f
@@ -75,8 +75,9 @@ def sample_outputs(
         mask = lax.dynamic_index_in_dim(own.masks, node // c, keepdims=False)
         residuals, slope = residuals * mask[None], slope * mask[None, None, : slope.shape[-1]]
     dl = _output_tangent(own, known, node, R_w, slope)
-    R_l = dl @ own.few_probability
-    root_l = _root(residuals * jnp.sqrt(own.probability)[None], known.Q_l, node, tolerance, teachers.scale)
+    R_l = own.total(dl @ own.few_probability)
+    F = residuals * jnp.sqrt(own.probability)[None]
+    root_l = _root(F, known.Q_l, node, tolerance, teachers.scale, own.total)
     put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, part, node, axis=0)
     every = put(known.along, along)
     stein = jnp.zeros_like(along) if flow.loss.is_difference else _stein(own, residuals, R_l, every, node + c)
@@ -90,16 +91,18 @@ def sample_outputs(
         stein=put(known.stein, stein),
     )
     w = (W + centre(problem.site, paths)).reshape(*flow.outputs, -1)
-    moments = moments_of(w, paths.w_star, paths.probability)
+    moments = paths.total(moments_of(w, paths.w_star, paths.probability))
     test, bar = flow.loss.test_error(moments, jnp.zeros(())), flow.loss.test_error_bar(moments)
-    mean = lambda function: each(function) @ own.probability
-    averages = jnp.stack([mean(flow.loss.error), test, mean(flow.loss.loss), bar])
+    error, loss = own.total([each(function) @ own.probability for function in (flow.loss.error, flow.loss.loss)])
+    averages = jnp.stack([error, test, loss, bar])
     return Outputs(R_l, root_l.L, stein @ teachers.e, averages, rows.Q, rows.white, kept)
 
 
-def _root(F: Float[Array, "c M"], Q: Float[Array, "N M"], node: Node, tolerance: Scalar, scale: Scalar) -> Root:
+def _root(
+    F: Float[Array, "c M"], Q: Float[Array, "N M"], node: Node, tolerance: Scalar, scale: Scalar, total: Total
+) -> Root:
     free: Bool[Array, "c"] = jnp.zeros(F.shape[0], dtype=bool)
-    return root_rows(F, Q, node, scale, tolerance, free[0], free)
+    return root_rows(F, Q, node, scale, tolerance, free[0], free, total)
 
 
 def _slope(problem: Problem, f: Float[Array, "c Ms"], f_star: Float[Array, "teachers Ms"]) -> Float[Array, "c c few"]:
@@ -132,4 +135,4 @@ def _stein(
 ) -> Float[Array, "c teachers"]:
     """Return r w* by the teachers' orthonormal combinations, by Stein's lemma; ``along`` is E[W e^T]."""
     reached = jnp.where((jnp.arange(R_l.shape[1]) < end)[None], R_l, 0.0)
-    return (residuals * own.probability[None]) @ own.teacher.T - reached @ along
+    return own.total((residuals * own.probability[None]) @ own.teacher.T) - reached @ along

@@ -20,7 +20,7 @@ def advance_step(problem: Problem, block: Blocks, node: Node, front: Front, rows
     W = site.weights(t, theta) - centre(site, paths)
     C = site.jacobians(t, theta[:, :few], jnp.zeros((c, few))).C
     dW = jnp.sum(C[:, :, None, :] * front.tangent[None], axis=1)  # columns before the node
-    R_w = before(-(dW @ paths.few_probability) / setting.aspect_ratio, node)  # eq. (dmft_Rw)
+    R_w = before(-paths.total(dW @ paths.few_probability) / setting.aspect_ratio, node)  # eq. (dmft_Rw)
     out = (close_outputs if problem.samples is None else sample_outputs)(problem, node, rows, W, R_w)
     own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
     z = times_history(out.L, paths.normals, node + c) / jnp.sqrt(setting.aspect_ratio)
