@@ -65,6 +65,14 @@ def test_an_option_is_an_axis_and_nouns_are_labels():
     assert np.allclose(table["test_error"].sel({"task.target": "Normal()", "key": 2}), one.test_error, rtol=1e-12)
 
 
+def test_nouns_that_print_alike_are_numbered():
+    designs = [fl.MatrixDesign(np.full((2, 4), value)) for value in (0.1, 0.2)]
+    size = lambda model, task: float(task.design.matrix.sum())
+    table = fl.sweep(size, MODEL, TASK.replaced(design=designs[0]), over={"task.design": designs})
+    assert table["value"].values.tolist() == pytest.approx([0.8, 1.6])
+    assert len(set(table["value"]["task.design"].values)) == 2
+
+
 def test_limits_over_steps_have_their_codes():
     training = fl.GradientDescent(step_size=0.3, num_steps=20)
     table = fl.sweep(fl.solve_dmft, fl.Linear(), TASK, training, over={"training.step_size": [0.1, 1e5]}, rtol=1e-2)

@@ -36,9 +36,13 @@ class Points:
 
     def columns(self, index: Int[np.ndarray, "some"]) -> Columns:
         """Return the values at some points, counted with the last axis fastest."""
-        places = np.unravel_index(index, self.shape) if self.grid else [index] * len(self.names)
-        every = zip(self.names, self.values, places, strict=True)
-        return {name: [values[i] for i in place] for name, values, place in every}
+        every = zip(self.values, self.places(index).items(), strict=True)
+        return {name: [values[i] for i in place] for values, (name, place) in every}
+
+    def places(self, index: Int[np.ndarray, "some"]) -> dict[str, Int[np.ndarray, "some"]]:
+        """Return where in the values of each address some points stand."""
+        where = np.unravel_index(index, self.shape) if self.grid else [index] * len(self.names)
+        return dict(zip(self.names, where, strict=True))
 
     @cached_property
     def numeric(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ import os
 import shutil
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,18 +162,18 @@ def _fill(path: Path, layout: Layout, points: Points, description: Mapping[str, 
         add(name, shape, "float64", np.nan, _flags(list(CASES)) if name == "case" else {})
     for name, values in layout.shared.items():
         root.create_array(name, data=np.asarray(values), dimension_names=(name,))
-    for name, values in points.columns(np.arange(layout.points)).items():
-        numbers, labels = _coordinate(values, name in points.numeric)
+    places = points.places(np.arange(layout.points))
+    for name, values in zip(points.names, points.values, strict=True):
+        numeric = name in points.numeric
+        numbers = np.asarray(values, dtype=float)[places[name]] if numeric else places[name].astype(float)
+        labels = {} if numeric else {"labels": _labels(values)}
         root.create_array(name, data=numbers, dimension_names=("point",), attributes=labels)
 
 
-def _coordinate(values: list[Any], numeric: bool) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return numbers as they are; of all else the place in a list of labels."""
-    if numeric:
-        return np.asarray(values, dtype=float), {}
-    labels = list(dict.fromkeys(map(repr, values)))
-    place = {label: float(i) for i, label in enumerate(labels)}
-    return np.array([place[repr(value)] for value in values]), {"labels": labels}
+def _labels(values: Sequence[Any]) -> list[str]:
+    """Return what tells values apart that are no numbers: their text, numbered where it is the same."""
+    texts = list(map(repr, values))
+    return texts if len(set(texts)) == len(texts) else [f"{text} #{i}" for i, text in enumerate(texts)]
 
 
 def _flags(meanings: list[str]) -> dict[str, Any]:
