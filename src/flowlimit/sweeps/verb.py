@@ -172,7 +172,7 @@ def _first_row(problem: Problem, points: Points) -> Row:
     row = None
     for i in range(min(TRIES, len(points))):
         row = evaluate(problem, points, points.columns(np.array([i])))[0]
-        if row.values:
+        if row.values and all(map(np.size, row.values.values())):  # one that ran out of time has empty curves
             return row
     assert row is not None
     raise FlowlimitError(f"the first {min(TRIES, len(points))} points all failed; the last: {row.outcome.message}")
