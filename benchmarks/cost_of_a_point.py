@@ -8,7 +8,9 @@ noise, so that nothing is compiled twice. Seconds are medians, of a whole machin
 
 import statistics
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ TASK = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 FLOW, DESCENT = fl.GradientFlow(horizon=20.0), fl.GradientDescent(step_size=0.2, num_steps=50)
 
 
-def problems():
+def problems() -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any], int]]:
     yield "fixed point", (fl.fixed_point, MODEL, TASK), {}, 256
     yield "rate", (fl.convergence_rate, MODEL, TASK), {}, 256
     yield "timescales", (fl.timescales, MODEL, TASK), {}, 256

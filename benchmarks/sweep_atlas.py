@@ -40,7 +40,7 @@ def check(table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("store")
     parser.add_argument("--side", type=int, default=40)
     parser.add_argument("--workers", type=int, default=2)

@@ -12,4 +12,4 @@ HERE = Path(sys.executable).parent
 @pytest.fixture(scope="session")
 def commands():
     """The environment of jobs: commands beside this Python come first, and the package is the one under test."""
-    return os.environ | {"PATH": f"{HERE}{os.pathsep}{os.environ['PATH']}"}
+    return os.environ | {"PATH": os.pathsep.join([str(HERE), os.environ["PATH"], "/usr/sbin"])}  # daemons' home

@@ -1,6 +1,7 @@
 """Sweeps in this process: their numbers against the verbs', their stores, failures and refusals."""
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -190,6 +191,27 @@ def test_any_executor_will_do(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         table = fl.sweep(numbers, MODEL, TASK, over={"factor": range(50)}, block_size=3, executor=pool)
     assert np.allclose(table["product"], np.arange(50) * 0.3)
+
+
+def test_workers_that_join_late_get_work(monkeypatch):
+    monkeypatch.setattr("flowlimit.sweeps.executors.SECONDS_A_LOOK", 0.01)
+    begun = threading.Barrier(8, timeout=30)  # eight blocks at once, though there is room for three at first
+
+    class Growing(ThreadPoolExecutor):
+        looks = 0
+
+        def nthreads(self):
+            self.looks += 1
+            return dict.fromkeys(range(1 if self.looks < 5 else 8), 1)
+
+    def together(model, task, *, factor):
+        if factor:  # the first point alone says what a row looks like
+            begun.wait()
+        return factor
+
+    with Growing(8) as pool:
+        table = fl.sweep(together, MODEL, TASK, over={"factor": range(9)}, block_size=1, executor=pool)
+    assert not table.failures
 
 
 def test_shapes_that_differ_are_failures_of_their_points():

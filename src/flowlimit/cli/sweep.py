@@ -120,7 +120,7 @@ def table(
             typer.echo(f"{dict(failure.point)}: {failure.outcome.code}: {failure.outcome.message}")
 
 
-def parse_axis(text: str) -> tuple[str, list[float]]:
+def parse_axis(text: str) -> tuple[str, list[float | int]]:
     """Read an axis.
 
     Examples
@@ -145,7 +145,7 @@ def parse_axis(text: str) -> tuple[str, list[float]]:
         ) from None
 
 
-def _spaced(kind: str, low: float, high: float, count: int) -> list[float]:
+def _spaced(kind: str, low: float, high: float, count: int) -> list[float | int]:
     import numpy as np
 
     if count < 1 or (kind == "log" and not (low > 0.0 and high > 0.0)):
@@ -153,7 +153,7 @@ def _spaced(kind: str, low: float, high: float, count: int) -> list[float]:
     return (np.geomspace if kind == "log" else np.linspace)(low, high, count).round(15).tolist()
 
 
-def _number(text: str) -> float:
+def _number(text: str) -> float | int:
     try:
         return int(text)
     except ValueError:

@@ -1,6 +1,7 @@
 """Who runs the blocks: this process, or anything with ``submit``: Dask, or an executor of concurrent.futures."""
 
 import concurrent.futures as cf
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from .job import Job, Report, run
 
 AHEAD = 2
 """Blocks that wait at each worker's door while it works on one."""
+SECONDS_A_LOOK = 1.0
+"""Between two looks at how many workers there are: clusters grow and shrink."""
 
 
 def run_all(jobs: Sequence[Job], executor: Any) -> Iterator[Report]:
@@ -19,17 +22,17 @@ def run_all(jobs: Sequence[Job], executor: Any) -> Iterator[Report]:
     lost: list[tuple[int, BaseException]] = []
     waiting: dict[cf.Future, int] = {}
     pool, left = _pool(executor), iter(jobs)
-    room = (1 + AHEAD) * workers_of(executor)
+    room, looked = 0, float("-inf")
     try:
         while True:
+            if time.monotonic() - looked > SECONDS_A_LOOK:
+                room, looked = (1 + AHEAD) * workers_of(executor), time.monotonic()
             # Few at a time: a future that is let go when its block is done is not computed again if its worker dies.
-            for job in left:
+            while len(waiting) < room and (job := next(left, None)) is not None:
                 waiting[pool.submit(run, job)] = job.block
-                if len(waiting) >= room:
-                    break
             if not waiting:
                 break
-            for future in cf.wait(waiting, return_when=cf.FIRST_COMPLETED).done:
+            for future in cf.wait(waiting, SECONDS_A_LOOK, cf.FIRST_COMPLETED).done:
                 block = waiting.pop(future)
                 error = future.exception()
                 if error is None:

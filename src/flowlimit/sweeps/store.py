@@ -166,7 +166,7 @@ def _fill(path: Path, layout: Layout, points: Points, description: Mapping[str, 
     for name, values in zip(points.names, points.values, strict=True):
         numeric = name in points.numeric
         numbers = np.asarray(values, dtype=float)[places[name]] if numeric else places[name].astype(float)
-        labels = {} if numeric else {"labels": _labels(values)}
+        labels: dict[str, Any] = {} if numeric else {"labels": _labels(values)}
         root.create_array(name, data=numbers, dimension_names=("point",), attributes=labels)
 
 

@@ -58,7 +58,7 @@ class Watch:
         return f"{len(loads)} workers, load {min(loads.values()):.0%} to {max(loads.values()):.0%}"
 
 
-def _duration(seconds: float) -> str:
+def _duration(seconds: float | int) -> str:
     """Write a time as people do.
 
     Examples
