@@ -22,7 +22,7 @@ def types(session):
 
 @nox.session(python=PYTHONS)
 def tests(session):
-    session.install("-e", ".[dev]")
+    session.install("-e", ".[dev,verify,cluster]")
     session.run("pytest", "-q", *session.posargs)
 
 
