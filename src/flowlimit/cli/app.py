@@ -4,6 +4,7 @@ import typer
 
 from .doctor import doctor
 from .longtime import fixed_point, rate, timescales
+from .paper import paper
 from .simulate import simulate
 from .solve import solve
 from .sweep import sweep, table
@@ -21,6 +22,7 @@ app.command()(fixed_point)
 app.command()(rate)
 app.command()(timescales)
 app.command()(sweep)
+app.command()(paper)
 app.command()(table)
 app.command()(template)
 app.command()(doctor)

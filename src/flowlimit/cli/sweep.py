@@ -87,7 +87,7 @@ def sweep(
         options = {name: value for name, value in options.items() if name not in axes}
     show = sys.stderr.isatty()
     _log(quiet=show)
-    with _executor(workers, scheduler) as executor:
+    with open_executor(workers, scheduler) as executor:
         try:
             result = fl.sweep(
                 *(getattr(fl, VERBS[verb]), model, task, training),
@@ -173,7 +173,7 @@ def _log(*, quiet: bool) -> None:
 
 
 @contextmanager
-def _executor(workers: int | None, scheduler: str | None) -> Iterator[Any]:
+def open_executor(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     """Yield a Dask client of workers here or of a scheduler elsewhere; None for this process."""
     if workers is None and scheduler is None:
         yield None

@@ -35,7 +35,7 @@ def sample_design(white: Matrix, samples: int, dim: int, seed: int) -> Float[np.
     """
     if samples > white.shape[0] or dim > white.shape[1]:
         raise ValueError(
-            f"samples, dim: given {samples} and {dim}, the matrix has {white.shape[0]} samples and {white.shape[1]} features"
+            f"samples, dim: given {samples} and {dim}, the matrix has {white.shape[0]} and {white.shape[1]}"
         )
     rng = np.random.default_rng(seed)
     rows = rng.choice(white.shape[0], samples, replace=False)

@@ -43,6 +43,19 @@ BOOK = (
         "the training error less its limit in time, aspect ratios 2 and 0.5",
     ),
     Figure("fig:convergencerate_theory", (), "rates", "the rate over the init scale"),
+    Figure(
+        "fig:longtime",
+        ("fig:fixedpoint", "fig:convergencerate", "fig:convergencerate_real"),
+        "longtime",
+        "test errors at the end over the init scale; decays on Gaussian and on real data",
+    ),
+    Figure(
+        "fig:experiment_binary",
+        ("fig:experiment_binary (a)", "fig:experiment_binary (b)"),
+        "longtime",
+        "the same on binary data",
+    ),
+    Figure("fig:empirical_gene", (), "longtime", "whitened entries of the real data"),
     Figure("tab:longtime", (), "table", "ends and rates, case by case"),
 )
 

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from scipy.stats import t as student
 
 from ...asymptotics.rate import Rate, convergence_rate
+from ...problem.designs import Design
 from ...problem.laws import Bernoulli
 from ...problem.models import DiagonalLinear
 from ...problem.tasks import Regression
@@ -62,18 +63,21 @@ def compute(label: str, lab: Lab, p: SimpleNamespace) -> Rates:
     return Rates(decays, scales, dict(zip(p.ratios, gamma, strict=True)), p.trials)
 
 
-def _task(p: SimpleNamespace, ratio: float) -> Regression:
-    return Regression(aspect_ratio=ratio, noise_var=p.noise_var, target=Bernoulli(p.probability))
+def _task(p: SimpleNamespace, ratio: float, design: Design | None = None) -> Regression:
+    task = Regression(aspect_ratio=ratio, noise_var=p.noise_var, target=Bernoulli(p.probability))
+    return task if design is None else task.replaced(design=design)
 
 
-def decays_at(lab: Lab, p: SimpleNamespace, ratio: float) -> list[Decay]:
-    """Return the decays of all init scales at an aspect ratio."""
+def decays_at(
+    lab: Lab, p: SimpleNamespace, ratio: float, *, design: Design | None = None, name: str = "rates"
+) -> list[Decay]:
+    """Return the decays of all init scales at an aspect ratio, on data of the given design."""
     steps = np.unique(np.geomspace(1, p.num_steps, p.saved).round())
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": np.r_[0.0, steps * p.step_size]}
     training, over = GradientDescent(p.step_size, p.num_steps), {"model.init_scale": p.scales}
     runs = lab.sweep(
-        f"rates-{ratio:g}",
-        *(simulate, DiagonalLinear(1.0), _task(p, ratio), training),
+        f"{name}-{ratio:g}",
+        *(simulate, DiagonalLinear(1.0), _task(p, ratio, design), training),
         over=over,
         block_size=len(p.scales),
         **options,

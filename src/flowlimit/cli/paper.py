@@ -1,0 +1,44 @@
+"""`flowlimit paper`: every figure and table of the paper, made anew and judged."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .problem import Option
+
+Labels = Annotated[list[str] | None, typer.Argument(help="Figures by label, e.g. fig:fixedpoint; all if none.")]
+
+
+def paper(
+    labels: Labels = None,
+    show: Annotated[bool, Option("--list", help="List the labels and what they show.")] = False,
+    quick: Annotated[bool, Option(help="Small sizes: minutes, with error bars to match.")] = False,
+    out: Annotated[Path, Option(help="Folder of pictures, verdicts, experiments; these are kept.")] = Path("paper"),
+    workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
+) -> None:
+    """Reproduce the paper and judge each of its claims; stopped, the same command goes on."""
+    if show:
+        _list()
+        return
+    from flowlimit.paper import reproduce
+
+    from .sweep import open_executor
+
+    with open_executor(workers, None) as executor:
+        entries = reproduce(labels or (), out=out, quick=quick, executor=executor, progress=sys.stderr.isatty())
+    for entry in entries:
+        typer.echo(f"{entry.label}: {entry.seconds:.0f} s, {out / entry.file if entry.file else 'a table'}")
+        for verdict in entry.verdicts:
+            typer.echo(f"  {'holds' if verdict.holds else 'DOES NOT HOLD'}: {verdict.claim}; {verdict}")
+    typer.echo(f"wrote {out / 'summary.md'} and {out / 'summary.json'}")
+
+
+def _list() -> None:
+    from flowlimit.paper.book import BOOK
+
+    for figure in BOOK:
+        typer.echo(f"{figure.label}: {figure.shows}")
+        for part in figure.parts:
+            typer.echo(f"  {part}")
