@@ -23,7 +23,7 @@ def whiten(matrix: Matrix) -> Matrix:
     return left[:, sizes**2 > SMALLEST * sizes[0] ** 2] * np.sqrt(len(matrix))
 
 
-def sample_design(white: Matrix, samples: int, dim: int, seed: int) -> Float[np.ndarray, "samples dim"]:
+def sample_design(white: Matrix, samples: int, dim: int, seed: int) -> Float[np.ndarray, "rows columns"]:
     """Return some samples and features of a whitened matrix, columns of mean 0 and variance 1/dim.
 
     Examples

@@ -26,5 +26,5 @@ def read_parameters(name: str, *, quick: bool) -> SimpleNamespace:
 
 def read_file(name: str) -> dict[str, Any]:
     """Return a file of parameters as it stands."""
-    text = (resources.files(__package__) / "figures" / f"{name}.toml").read_text()
+    text = (resources.files("flowlimit.paper") / "figures" / f"{name}.toml").read_text()
     return tomllib.loads(text)

@@ -39,7 +39,7 @@ def _make(figure: Figure, lab: Lab) -> Entry:
     module = figure.module
     data = module.compute(figure.label, lab, read_parameters(figure.home, quick=lab.quick))
     name = figure.label.replace(":", "_")
-    with plt.style.context(str(resources.files(__package__) / "paper.mplstyle")):
+    with plt.style.context(str(resources.files("flowlimit.paper") / "paper.mplstyle")):
         picture = module.draw(figure.label, data)
         if picture is not None:
             for ending in ENDINGS:

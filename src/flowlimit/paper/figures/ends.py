@@ -92,7 +92,7 @@ def _case3(lab: Lab, p: SimpleNamespace) -> Ends:
         _runs(lab, p, "ends-case3-flow", model, task, flow, {"model.init_scale": p.case3_flow_scales}),
     ]
     ends = [part.to_xarray().isel(time=-1).drop_vars("time") for part in parts]
-    data = xr.concat(ends, "model.init_scale", coords="minimal", compat="override")
+    data: Any = xr.concat(ends, "model.init_scale", coords="minimal", compat="override")
     theory = lambda at: sweep(fixed_point, model, task, over={"model.init_scale": at})
     point = fixed_point(model, task)
     law = _law(p, point, data.sel({"model.init_scale": p.init_scale}))
@@ -111,7 +111,7 @@ def _runs(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, traini
 
 
 def _ends(
-    axis: str, at: list[float], theory: Callable[[Numbers], Table], data: xr.Dataset, law: Law, p: SimpleNamespace
+    axis: str, at: Any, theory: Callable[[Numbers], Table], data: xr.Dataset, law: Law, p: SimpleNamespace
 ) -> Ends:
     last = data.isel(time=-1) if "time" in data.dims else data
     names, at = ("train_error", "test_error"), np.asarray(at)

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from scipy.stats import t as student
@@ -95,7 +96,9 @@ def _binary_ends(lab: Lab, p: SimpleNamespace) -> Runs:
 
 def _real(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, scales: list[float], save_at: Any) -> Any:
     """Train once on each of some random subsets of the real data: axes are subset and init scale."""
-    designs = [MatrixDesign(sample_design(white, p.real_samples, p.real_dim, seed)) for seed in range(p.subsets)]
+    designs = [
+        MatrixDesign(jnp.asarray(sample_design(white, p.real_samples, p.real_dim, seed))) for seed in range(p.subsets)
+    ]
     points = [
         {"task.design": design, "key": p.key + place, "model.init_scale": scale}
         for place, design in enumerate(designs)

@@ -57,7 +57,7 @@ class Rates(NamedTuple):
 def compute(label: str, lab: Lab, p: SimpleNamespace) -> Rates:
     """Run the experiments: decays unless theory alone is asked for."""
     decays = {} if label == "fig:convergencerate_theory" else {r: decays_at(lab, p, r) for r in p.ratios}
-    scales = np.geomspace(*p.theory_scales, SMOOTH)
+    scales = np.geomspace(p.theory_scales[0], p.theory_scales[1], SMOOTH)
     over = {"task.aspect_ratio": p.ratios, "model.init_scale": scales}
     gamma = sweep(convergence_rate, DiagonalLinear(1.0), _task(p, 1.0), over=over)["gamma"].to_numpy()
     return Rates(decays, scales, dict(zip(p.ratios, gamma, strict=True)), p.trials)
