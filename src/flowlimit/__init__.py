@@ -23,7 +23,7 @@ _HOMES = {
     "asymptotics.small_init": ["LassoPath", "small_init_path"],
     "asymptotics.tail": ["Tail", "fit_tail"],
     "asymptotics.timescales": ["Timescales", "timescales"],
-    "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign"],
+    "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign", "StudentDesign"],
     "problem.laws": [
         *("Bernoulli", "BernoulliGauss", "Empirical", "Independent", "Law"),
         *("Normal", "PointMass", "SparseRademacher", "Target"),
@@ -34,6 +34,7 @@ _HOMES = {
     "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression"],
     "problem.trainings": ["GradientDescent", "GradientFlow", "Langevin", "StochasticGradientDescent", "Training"],
     "sweeps": ["Failure", "Table", "open_sweep", "sweep"],
+    "verbs.check": ["Trust", "check"],
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],
     "verbs.conformance": ["Check", "Conformance", "conform"],

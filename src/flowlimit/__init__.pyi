@@ -23,6 +23,7 @@ from .problem.designs import Design as Design
 from .problem.designs import GaussianDesign as GaussianDesign
 from .problem.designs import IIDDesign as IIDDesign
 from .problem.designs import MatrixDesign as MatrixDesign
+from .problem.designs import StudentDesign as StudentDesign
 from .problem.laws import Bernoulli as Bernoulli
 from .problem.laws import BernoulliGauss as BernoulliGauss
 from .problem.laws import Empirical as Empirical
@@ -65,6 +66,8 @@ from .sweeps import Failure as Failure
 from .sweeps import Table as Table
 from .sweeps import open_sweep as open_sweep
 from .sweeps import sweep as sweep
+from .verbs.check import Trust as Trust
+from .verbs.check import check as check
 from .verbs.citation import citation as citation
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare

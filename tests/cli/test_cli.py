@@ -1,5 +1,7 @@
 """The command as a person uses it: in a process of its own."""
 
+import csv
+import json
 import resource
 import subprocess
 import sys
@@ -49,28 +51,44 @@ def test_doctor():
 
 
 def test_simulate(tmp_path):
-    words = ["simulate", "--init-scale", "0.3", "--init-scale", "1", "--dim", "40", "--trials", "2", "--horizon", "5"]
-    done = flowlimit(*words, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a"))
+    words = ["simulate", "--init-scale", "1", "--dim", "40", "--trials", "2", "--horizon", "5"]
+    done = flowlimit(*words, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.zarr"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("test_error") == 2
+    assert "test_error" in done.stdout
     assert (tmp_path / "a.png").stat().st_size > 10_000
     import flowlimit as fl
 
-    assert fl.load(tmp_path / "a" / "1.zarr").provenance["problem"]["model"]["init_scale"] == 1.0
-    again = flowlimit(*words, "--out", str(tmp_path / "a"))
+    assert fl.load(tmp_path / "a.zarr").provenance["problem"]["model"]["init_scale"] == 1.0
+    again = flowlimit(*words, "--out", str(tmp_path / "a.zarr"))
     assert again.returncode == 2
     assert "exists; give another path" in again.stderr
 
 
-def test_solve(tmp_path):
-    words = ["solve", "--step-size", "0.5", "--num-steps", "6", "--rtol", "0.05"]
-    done = flowlimit(*words, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.zarr"))
+def test_a_new_user(tmp_path):
+    """A file is written, solved, drawn and checked; flags come before it, and JSON is for machines."""
+    file = str(tmp_path / "problem.toml")
+    assert flowlimit("init", file).returncode == 0
+    assert "exists; give another name" in flowlimit("init", file).stderr
+    flags = [file, "--step-size", "0.5", "--num-steps", "6", "--rtol", "0.05"]
+    done = flowlimit("solve", *flags, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.csv"), "--json")
     assert done.returncode == 0, done.stderr
-    assert "Limit: n, d -> infinity" in done.stdout
+    numbers = json.loads(done.stdout)
+    assert numbers["result"] == "successful"
+    assert numbers["time"][-1] == 3.0
     assert (tmp_path / "a.png").stat().st_size > 10_000
-    import flowlimit as fl
+    with (tmp_path / "a.csv").open() as table:
+        rows = list(csv.DictReader(table))
+    assert float(rows[-1]["test_error"]) == numbers["test_error"][-1]
+    checked = flowlimit("check", *flags, "--dim", "50", "--dim", "200", "--trials", "10")
+    assert checked.returncode == 0, checked.stderr
+    assert "agree: all within 4 standard errors" in checked.stdout
 
-    assert fl.load(tmp_path / "a.zarr").times[-1] == 3.0
+
+def test_an_answer_that_is_not_accurate_enough_has_its_own_exit_code():
+    done = flowlimit("solve", "--horizon", "3", "--rtol", "1e-7", "--time-limit", "1")
+    assert done.returncode == 3, done.stderr
+    assert "accuracy" in done.stderr
+    assert "test_error" in done.stdout
 
 
 def test_long_time():
@@ -86,16 +104,18 @@ def test_long_time():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "message", "code"),
     [
-        (["--init-scale", "-1"], "init_scale: given -1, needs a number above 0"),
-        (["--step-size", "0.1"], "both --step-size and --num-steps"),
-        (["--step-size", "0.1", "--num-steps", "99", "--init-scale", "3", "--dim", "50"], "diverged: DiagonalLinear"),
+        (["--init-scale", "-1"], "init_scale: given -1, needs a number above 0", 2),
+        (["--step-size", "0.1"], "both --step-size and --num-steps", 2),
+        (["--set", "model.depth=a"], "e.g. model.init_scale=0.1,1,10", 2),
+        (["--out", "a.txt"], "needs a name that ends in .zarr, .nc, .csv, .json", 2),
+        (["--step-size", "0.1", "--num-steps", "99", "--init-scale", "3", "--dim", "50"], "diverged", 4),
     ],
 )
-def test_errors_are_one_line(words, message):
+def test_errors_are_one_line(words, message, code):
     done = flowlimit("simulate", *words)
-    assert done.returncode == 2
+    assert done.returncode == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -9,6 +9,7 @@ import flowlimit as fl
 DESIGNS = [
     fl.GaussianDesign(),
     fl.BinaryDesign(),
+    fl.StudentDesign(9.0),
     fl.IIDDesign(fl.Bernoulli(0.3)),
     fl.IIDDesign(fl.SparseRademacher(0.2)),
     fl.IIDDesign(fl.Empirical([0.0, 1.0, 5.0])),

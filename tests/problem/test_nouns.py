@@ -21,6 +21,7 @@ NOUNS = [
     fl.Empirical([0.0, 1.0, -4.0]),
     fl.GaussianDesign(),
     fl.BinaryDesign(),
+    fl.StudentDesign(3.0),
     fl.IIDDesign(fl.Bernoulli(0.3)),
     fl.DiagonalLinear(init_scale=0.3),
     fl.DiagonalLinear(init_scale=1e-4, weight_decay=0.1, depth=3, truncation=5.0),

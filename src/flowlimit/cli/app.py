@@ -2,7 +2,9 @@
 
 import typer
 
+from .check import check
 from .doctor import doctor
+from .init import init
 from .longtime import fixed_point, rate, timescales
 from .paper import paper
 from .simulate import simulate
@@ -16,8 +18,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rendering help with rich costs a third of the time of --help
 )
-app.command()(simulate)
+app.command()(init)
 app.command()(solve)
+app.command()(simulate)
+app.command()(check)
 app.command()(fixed_point)
 app.command()(rate)
 app.command()(timescales)

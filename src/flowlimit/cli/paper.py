@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .problem import Option
+from .grammar import Option
 
 Labels = Annotated[list[str] | None, typer.Argument(help="Figures by label, e.g. fig:fixedpoint; all if none.")]
 
@@ -24,15 +24,17 @@ def paper(
         return
     from flowlimit.paper import reproduce
 
-    from .sweep import open_executor
+    from .sweep import open_executor, resumable
 
-    with open_executor(workers, None) as executor:
+    with open_executor(workers, None) as executor, resumable(f"experiments in {out} are kept"):
         entries = reproduce(labels or (), out=out, quick=quick, executor=executor, progress=sys.stderr.isatty())
     for entry in entries:
-        typer.echo(f"{entry.label}: {entry.seconds:.0f} s, {out / entry.file if entry.file else 'a table'}")
+        typer.echo(f"{entry.label}: {entry.seconds:.0f} s, {out / entry.file if entry.file else 'no picture'}")
         for verdict in entry.verdicts:
             typer.echo(f"  {'holds' if verdict.holds else 'DOES NOT HOLD'}: {verdict.claim}; {verdict}")
     typer.echo(f"wrote {out / 'summary.md'} and {out / 'summary.json'}")
+    if not all(entry.holds for entry in entries):
+        raise typer.Exit(1)
 
 
 def _list() -> None:

@@ -8,27 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .problem import (
-    AspectRatio,
-    BatchFraction,
-    Depth,
-    Horizon,
-    InitScale,
-    Key,
-    LabelNoise,
-    Momentum,
-    Nesterov,
-    NoiseVar,
-    NumSteps,
-    Option,
-    Sparsity,
-    Steps,
-    StepSize,
-    Temperature,
-    WeightDecay,
-    make_task,
-    make_training,
-)
+from .axes import parse_axis
+from .grammar import Option, Problem, takes_problem
 
 Verb = Literal["fixed-point", "rate", "timescales", "solve", "simulate"]
 VERBS = {
@@ -46,7 +27,9 @@ Over = Annotated[
 ]
 
 
+@takes_problem
 def sweep(
+    problem: Problem,
     verb: Annotated[Verb, typer.Argument(help="What is evaluated at each point.")],
     over: Over,
     store: Annotated[Path, Option(help="Directory of the store; one of the same sweep is resumed.")],
@@ -54,55 +37,34 @@ def sweep(
     workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
     scheduler: Annotated[str | None, Option(help="Address of a Dask scheduler, or its file.")] = None,
     block_size: Annotated[int | None, Option(help="Points in a block, the unit of work.")] = None,
-    retry_failed: Annotated[bool, Option(help="Compute failed points again.")] = False,
-    init_scale: InitScale = 0.3,
-    weight_decay: WeightDecay = 0.0,
-    depth: Depth = 2,
-    aspect_ratio: AspectRatio = 0.5,
-    noise_var: NoiseVar = 0.01,
-    sparsity: Sparsity = 0.1,
-    horizon: Horizon = None,
-    step_size: StepSize = None,
-    num_steps: NumSteps = None,
-    momentum: Momentum = 0.0,
-    nesterov: Nesterov = False,
-    batch_fraction: BatchFraction = None,
-    label_noise: LabelNoise = 0.0,
-    temperature: Temperature = None,
-    rtol: Annotated[float, Option(help="Accuracy of solve.")] = 1e-2,
-    dim: Annotated[int, Option(help="Coordinates of simulate.")] = 1000,
-    trials: Annotated[int, Option(help="Repetitions of simulate.")] = 10,
-    key: Key = 0,
+    retry_failed: Annotated[bool, Option("--retry-failed", help="Compute failed points again.")] = False,
+    rtol: Annotated[float | None, Option(help="Accuracy of solve.")] = None,
+    dim: Annotated[int | None, Option(help="Coordinates of simulate.")] = None,
+    trials: Annotated[int | None, Option(help="Repetitions of simulate.")] = None,
 ) -> None:
     """Evaluate a verb at many points; whatever stops it, the same command goes on where it was."""
     import flowlimit as fl
 
     axes = dict(map(parse_axis, over))
-    model = fl.DiagonalLinear(init_scale=init_scale, weight_decay=weight_decay, depth=depth)
-    task, training, options = make_task(aspect_ratio, noise_var, sparsity), None, {}
+    options, training = {}, None
     if verb in ("solve", "simulate"):
-        steps = Steps(momentum, nesterov, batch_fraction, label_noise, temperature)
-        training = make_training(horizon, step_size, num_steps, steps)
-        options = {"rtol": rtol, "key": key} if verb == "solve" else {"dim": dim, "trials": trials, "key": key}
-        options = {name: value for name, value in options.items() if name not in axes}
+        own = {"rtol": rtol} if verb == "solve" else {"dim": dim, "trials": trials}
+        options, training = problem.options(verb, **own) | {"key": problem.key}, problem.training
+        options = {name: value for name, value in options.items() if name not in axes and value is not None}
     show = sys.stderr.isatty()
     _log(quiet=show)
-    with open_executor(workers, scheduler) as executor:
-        try:
-            result = fl.sweep(
-                *(getattr(fl, VERBS[verb]), model, task, training),
-                over=axes,
-                store=store,
-                executor=executor,
-                shard=shard,
-                block_size=block_size,
-                retry_failed=retry_failed,
-                progress=show,
-                **options,
-            )
-        except KeyboardInterrupt:
-            typer.secho(f"stopped; the same command goes on from what is in {store}", err=True)
-            raise typer.Exit(130) from None
+    with open_executor(workers, scheduler) as executor, resumable(f"points in {store} are kept"):
+        result = fl.sweep(
+            *(getattr(fl, VERBS[verb]), problem.model, problem.task, training),
+            over=axes,
+            store=store,
+            executor=executor,
+            shard=shard,
+            block_size=block_size,
+            retry_failed=retry_failed,
+            progress=show,
+            **options,
+        )
     typer.echo(f"{result}")
 
 
@@ -120,46 +82,6 @@ def table(
             typer.echo(f"{dict(failure.point)}: {failure.outcome.code}: {failure.outcome.message}")
 
 
-def parse_axis(text: str) -> tuple[str, list[float | int]]:
-    """Read an axis.
-
-    Examples
-    --------
-    >>> parse_axis("model.init_scale=log:0.1:10:3")
-    ('model.init_scale', [0.1, 1.0, 10.0])
-    >>> parse_axis("key=0,1,2")
-    ('key', [0, 1, 2])
-    """
-    address, sign, values = text.partition("=")
-    try:
-        if not sign:
-            raise ValueError
-        if values.startswith(("lin:", "log:")):
-            kind, low, high, count = values.split(":")
-            return address, _spaced(kind, float(low), float(high), int(count))
-        return address, [_number(value) for value in values.split(",")]
-    except ValueError:
-        raise ValueError(
-            f"--over: given {text!r}, needs an address and values, e.g. model.init_scale=0.1,1,10 or "
-            f"model.init_scale=log:0.01:10:40 (log or lin, from, to, count)"
-        ) from None
-
-
-def _spaced(kind: str, low: float, high: float, count: int) -> list[float | int]:
-    import numpy as np
-
-    if count < 1 or (kind == "log" and not (low > 0.0 and high > 0.0)):
-        raise ValueError
-    return (np.geomspace if kind == "log" else np.linspace)(low, high, count).round(15).tolist()
-
-
-def _number(text: str) -> float | int:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
-
-
 def _log(*, quiet: bool) -> None:
     """Write a line now and then where there is no terminal to show a bar on."""
     import logging
@@ -170,6 +92,16 @@ def _log(*, quiet: bool) -> None:
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         log.addHandler(handler)
         log.setLevel(logging.INFO)
+
+
+@contextmanager
+def resumable(kept: str) -> Iterator[None]:
+    """Say, when stopped from the keyboard, what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.secho(f"stopped; {kept}, and the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
 
 
 @contextmanager

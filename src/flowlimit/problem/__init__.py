@@ -1,6 +1,6 @@
 """Nouns: models, laws, designs, tasks, trainings, and the one flow they make."""
 
-from .designs import BinaryDesign, Design, GaussianDesign, IIDDesign, MatrixDesign
+from .designs import BinaryDesign, Design, GaussianDesign, IIDDesign, MatrixDesign, StudentDesign
 from .flow import Flow, make_flow
 from .laws import Bernoulli, BernoulliGauss, Empirical, Law, Normal, PointMass, SparseRademacher
 from .models import DiagonalLinear, Linear, Model, Reparametrized
@@ -35,6 +35,7 @@ __all__ = [
     "Reparametrized",
     "SparseRademacher",
     "StochasticGradientDescent",
+    "StudentDesign",
     "Training",
     "from_dict",
     "make_flow",

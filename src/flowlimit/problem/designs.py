@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..types import Coordinates, Matrix, PRNGKey, is_traced
-from .checks import instance
+from ..types import Coordinates, Matrix, PRNGKey, Scalar, is_traced
+from .checks import instance, number
 from .laws import Law
 from .noun import Noun, data_field
 
@@ -77,6 +77,26 @@ class BinaryDesign(RowDesign):
     def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
         """Return one row."""
         return jax.random.rademacher(key, (dim,), dtype=jnp.float64) / np.sqrt(dim)
+
+
+class StudentDesign(RowDesign):
+    """Independent entries of Student's law, scaled to variance 1/dim: heavy tails, heavier with fewer degrees.
+
+    Limits are the same as for Gaussian data while the variance is finite, but they come slowly: squares of a column
+    add up to its mean within samples^(2/degrees - 1) only.
+
+    Examples
+    --------
+    >>> import jax, flowlimit as fl
+    >>> fl.StudentDesign(3.0).sample(jax.random.key(0), 3, 5).shape
+    (3, 5)
+    """
+
+    degrees: Scalar = eqx.field(converter=number("degrees", above=2.0, example=3.0))
+
+    def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
+        """Return one row."""
+        return jax.random.t(key, self.degrees, (dim,)) * jnp.sqrt((self.degrees - 2.0) / (self.degrees * dim))
 
 
 class IIDDesign(RowDesign):

@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 import hashlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import equinox as eqx
@@ -35,12 +35,9 @@ class Noun(eqx.Module):
 
     def replaced(self, **changes: Any) -> Any:
         """Return the noun with some of its arguments replaced, checked like new ones."""
-        fields = dataclasses.fields(self)
-        unknown = sorted(set(changes) - {argument(f) for f in fields})
-        if unknown:
-            names = ", ".join(dict.fromkeys(argument(f) for f in fields))
-            raise ValueError(f"{type(self).__name__}: given unknown {', '.join(unknown)}; its fields are {names}")
-        own = {argument(f): getattr(self, f.name) for f in fields if getattr(self, f.name) is not None}
+        check_names(type(self), changes)
+        fields = [f for f in dataclasses.fields(self) if getattr(self, f.name) is not None]
+        own = {argument(f): getattr(self, f.name) for f in fields}
         return type(self)(**(own | changes))
 
     def __repr__(self) -> str:
@@ -66,15 +63,22 @@ def from_dict(description: dict[str, Any]) -> Any:
         hint = f"did you mean {close[0]!r}?" if close else "import the module that defines a kind of your own first"
         raise ValueError(f"kind: given {kind!r}, needs the name of a law, design, model, task or training; {hint}")
     cls = _KINDS[kind]
-    names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
-    unknown = sorted(set(description) - {"kind", *names})
-    if unknown:
-        raise ValueError(f"{kind}: given unknown {', '.join(unknown)}; its fields are {', '.join(names)}")
+    given = {name: value for name, value in description.items() if name != "kind"}
+    names = check_names(cls, given)
     needed = [argument(f) for f in dataclasses.fields(cls) if f.init and _has_no_default(f)]
-    missing = [name for name in needed if name not in description]
+    missing = [name for name in needed if name not in given]
     if missing:
         raise ValueError(f"{kind}: given no {', '.join(missing)}; its fields are {', '.join(names)}")
-    return cls(**{name: _revive(kind, name, value) for name, value in description.items() if name != "kind"})
+    return cls(**{name: _revive(kind, name, value) for name, value in given.items()})
+
+
+def check_names(cls: type[Noun], given: Iterable[str]) -> list[str]:
+    """Return the arguments of a kind, or refuse names that are none of them."""
+    names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise ValueError(f"{kind_of(cls)}: given unknown {', '.join(unknown)}; its fields are {', '.join(names)}")
+    return names
 
 
 def functions_of(noun: Noun) -> Iterator[Any]:

@@ -116,6 +116,8 @@ def _times(limit: Record, runs: Record) -> Float[np.ndarray, "times"]:
     shared = np.intersect1d(np.round(limit.times, 12), np.round(runs.times, 12))
     shared = shared[(shared > 0.0) & (shared <= end)]
     if len(shared) < TIMES:
+        if limit.discrete or runs.discrete:
+            return shared
         begin = max(one.times[one.times > 0.0][0] for one in (limit, runs))
         return np.geomspace(begin, end, TIMES)
     wanted = np.geomspace(max(shared[0], 1e-2 * end), end, TIMES)

@@ -1,0 +1,100 @@
+"""`fl.check`: the limit beside runs at two sizes, with a verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..problem.models import Model
+from ..problem.tasks import Task
+from ..problem.trainings import Training
+from ..results import Code, Limit, Outcome, Runs
+from .compare import Comparison, compare
+from .progress import Progress
+from .simulate import simulate
+from .solve import solve_dmft
+
+
+@dataclass(frozen=True, repr=False)
+class Trust:
+    """A limit, runs at some dims, and how far they are apart.
+
+    Attributes
+    ----------
+    limit
+        The limit.
+    dims
+        Sizes of the runs, smallest first.
+    runs
+        Runs at these sizes.
+    comparisons
+        Each of the runs with the limit.
+    """
+
+    limit: Limit
+    dims: tuple[int, ...]
+    runs: tuple[Runs, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended, if the limit or runs did not end well."""
+        outcomes = [one.result for one in (self.limit, *self.runs)]
+        return next((one for one in outcomes if one.code is not Code.SUCCESSFUL), Outcome())
+
+    @property
+    def passed(self) -> bool:
+        """Whether runs of the largest dim agree with the limit; smaller ones may show the size they have."""
+        return self.comparisons[-1].passed
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        lines = []
+        for dim, comparison in zip(self.dims, self.comparisons, strict=True):
+            name, time, size = comparison.worst
+            lines.append(f"dim {dim}: at worst {size:.1f} standard errors ({name} at time {time:.4g})")
+        sizes = [comparison.worst[2] for comparison in self.comparisons]
+        threshold = self.comparisons[-1].threshold
+        if not self.passed:
+            verdict = f"DISAGREE: the largest dim is more than {threshold:g} standard errors from the limit"
+        elif max(sizes) > threshold:
+            verdict = "agree: the smaller dim shows its finite size, the larger one none"
+        else:
+            verdict = f"agree: all within {threshold:g} standard errors of the limit"
+        return "\n".join([f"{self.comparisons[-1]!r}", *lines, verdict])
+
+
+def check(
+    model: Model,
+    task: Task,
+    training: Training,
+    *,
+    dims: Sequence[int] = (200, 800),
+    trials: int = 20,
+    rtol: float = 1e-2,
+    time_limit: float | None = None,
+    key: Any = 0,
+    threshold: float = 4.0,
+    progress: Progress = False,
+) -> Trust:
+    """Solve the limit, train at some dims, and compare: how far the limit can be trusted for this problem.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> task = fl.Regression(aspect_ratio=2.0, noise_var=0.1, target=fl.Normal())
+    >>> found = fl.check(fl.Linear(), task, fl.GradientDescent(0.5, 20), dims=(50, 200), trials=10)
+    >>> found.passed
+    True
+    """
+    sizes = sorted(set(dims))
+    if not sizes or sizes[0] < 2 or trials < 2:
+        raise ValueError(f"dims, trials: given {tuple(dims)} and {trials}, need dims and trials of at least 2")
+    nouns = (model, task, training)
+    limit = solve_dmft(*nouns, rtol=rtol, time_limit=time_limit, key=key, progress=progress, throw=False)
+    runs = tuple(
+        simulate(*nouns, dim=dim, trials=trials, key=key, progress=progress, throw=False, save_at=limit.times)
+        for dim in sizes
+    )
+    return Trust(limit, tuple(sizes), runs, tuple(compare(limit, one, threshold=threshold) for one in runs))
