@@ -20,6 +20,7 @@ from .fixed_point import FixedPoint, fixed_point
 from .nodes import LawNodes, law_nodes
 from .spectrum import Spectrum, make_spectrum
 
+NO_RATE = "aspect_ratio: given 1, needs another: at 1 there is no gap, and no exponential rate"
 CLOSEST = 1e-15
 """Least distance of u from -min y, relative."""
 
@@ -109,7 +110,7 @@ def convergence_rate(model: Model, task: Regression, *, case: Case | None = None
     """
     point = fixed_point(model, task, case=case)
     if point.case == "threshold":
-        raise ValueError("aspect_ratio: given 1, needs another: at 1 there is no gap, and no exponential rate")
+        raise ValueError(NO_RATE)
     return _rate(point)
 
 

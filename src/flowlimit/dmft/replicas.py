@@ -1,6 +1,5 @@
 """Replicas: whole solves with their own paths, several at once, and the same with half the paths."""
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..numerics.devices import usable_cores
 from ..results import Code, Outcome, PathSample
 from .errors import Replicas
 from .march import march
@@ -36,7 +36,7 @@ def run_replicas(
 ) -> tuple[Work, Outcome | None]:
     """Run replicas and as many half-path ones (eight at most) until there are ``target``."""
     # Programs of several devices wait for each other: two at once could wait for ever.
-    workers = 1 if plan.mesh is not None else min(4, _cores())
+    workers = 1 if plan.mesh is not None else min(4, usable_cores())
     target = min(target, MOST_REPLICAS)
     while len(work.replicas.whole) < target:
         first = len(work.replicas.whole)
@@ -60,11 +60,6 @@ def run_replicas(
         if report(0.3 + 0.7 * min(1.0, len(work.replicas.whole) / target), name):
             return work, Outcome(Code.STOPPED, f"stopped by progress() at {name}")
     return work, None
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _replica(plan: Plan, work: Work, replica: int, half: bool) -> Done:

@@ -4,6 +4,7 @@ In a job of several processes (`jax.distributed`) each runs the same program on 
 devices. So what depends on a clock or on a user's answer must be agreed on, and numbers must be read together.
 """
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,6 +18,11 @@ Devices = tuple[Any, ...]
 EVERYWHERE = PartitionSpec()
 ROWS_AT_ONCE = 32
 """Rows that are read together where other processes hold parts of them: no device needs room for all."""
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def checked_devices(devices: Sequence[Any]) -> Devices:

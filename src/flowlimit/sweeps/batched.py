@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 
 from ..asymptotics.case import Case, cases_of
 from ..asymptotics.fixed_point import fixed_point
-from ..asymptotics.rate import convergence_rate
+from ..asymptotics.rate import NO_RATE, convergence_rate
 from ..asymptotics.timescales import timescales
 from ..results import Code, Outcome
 from .points import Columns, Points
@@ -24,7 +24,6 @@ from .problem import Problem, is_scalar
 from .rows import Row, Values, outcome_of, values_of
 
 BATCH = 64
-NO_RATE = "aspect_ratio: given 1, needs another: at 1 there is no gap, and no exponential rate"
 VERBS = (fixed_point, convergence_rate, timescales)
 
 

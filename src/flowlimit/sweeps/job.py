@@ -66,7 +66,7 @@ def _rows(job: Job, store: Store) -> list[Row]:
 
 def _known(store: Store, block: int) -> list[Row]:
     """Return the rows that a block has."""
-    mark, arrays = store.marks()[block], store.read(block)
+    mark, arrays = store.mark(block), store.read(block)
     messages = {int(place): message for place, (_, message) in mark["failed"].items()}
     names = [name for name in arrays if name != "result"]
     return [

@@ -1,7 +1,8 @@
 """A Dask cluster on this machine, with the cores shared out evenly."""
 
-import os
 from typing import Any
+
+from ..numerics.devices import usable_cores
 
 
 def local_cluster(workers: int) -> Any:
@@ -15,9 +16,8 @@ def local_cluster(workers: int) -> Any:
     """
     from distributed import LocalCluster
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # NPROC is how XLA is told the number of its threads; it would take all cores in every worker.
-    share = {"NPROC": str(max(1, cores // workers))}
+    share = {"NPROC": str(max(1, usable_cores() // workers))}
     return LocalCluster(
         n_workers=workers,
         threads_per_worker=1,

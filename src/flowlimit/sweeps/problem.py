@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
@@ -85,4 +84,4 @@ def _check_option(verb: Callable[..., Any], name: str) -> None:
 
 def is_scalar(value: Any) -> bool:
     """Whether a problem's own value is one number that may be traced."""
-    return eqx.is_array(value) and isinstance(value, jax.Array) and np.ndim(value) == 0
+    return isinstance(value, jax.Array) and np.ndim(value) == 0

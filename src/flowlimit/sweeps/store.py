@@ -79,6 +79,10 @@ class Store:
         index = self.layout.index(block)
         return {name: np.asarray(self._array(name)[index[0] : index[-1] + 1]) for name in self._names}
 
+    def mark(self, block: int) -> dict[str, Any]:
+        """Return the mark of a block that is done."""
+        return json.loads(self._mark(block).read_text())
+
     def marks(self) -> dict[int, dict[str, Any]]:
         """Return all whole marks, whether or not their data are there."""
         marks = {}

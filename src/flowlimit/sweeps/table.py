@@ -1,6 +1,7 @@
 """What a sweep gives: its store, read number by number, in the shape of its axes."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..results import Outcome
+from ..results import Code, Outcome
 from .store import CODES, FORMAT, MISSING, Layout, Store
 
 if TYPE_CHECKING:
@@ -73,14 +74,15 @@ class Table:
     @property
     def failures(self) -> list[Failure]:
         """Points that failed or did not reach their accuracy, with what happened."""
-        found = []
+        return list(self._failures())
+
+    def _failures(self) -> Iterator[Failure]:
+        columns = {name: self.points[name].to_numpy() for name in self._columns}
         for block, mark in sorted(self._store.marks().items()):
             index = self._layout.index(block)
             for place, (code, message) in sorted(mark["failed"].items(), key=lambda item: int(item[0])):
-                here = self.points.isel(point=int(index[int(place)]))
-                point = {name: here[name].item() for name in self._columns}
-                found.append(Failure(point, Outcome(CODES[CODES.index(code)], message)))
-        return found
+                point = {name: values[index[int(place)]].item() for name, values in columns.items()}
+                yield Failure(point, Outcome(Code(code), message))
 
     @property
     def missing(self) -> int:
@@ -127,7 +129,8 @@ class Table:
         counts = dict(zip(*np.unique(self.points["result"].to_numpy(), return_counts=True), strict=True))
         named = {("missing" if code == MISSING else str(CODES[code])): int(n) for code, n in counts.items()}
         lines.append("  " + ", ".join(f"{n} {name}" for name, n in named.items()))
-        return "\n".join([*lines, *(f"  {dict(f.point)}: {f.outcome.message}" for f in self.failures[:3])])
+        some = itertools.islice(self._failures(), 3)
+        return "\n".join([*lines, *(f"  {dict(point)}: {outcome.message}" for point, outcome in some)])
 
 
 def open_sweep(path: str | Path) -> Table:
