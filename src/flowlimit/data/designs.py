@@ -8,7 +8,7 @@ SMALLEST = 1e-10
 """Least variance of a component, relative to the largest, that is kept."""
 
 
-def whiten(matrix: Matrix) -> Matrix:
+def whiten(matrix: Matrix) -> Float[np.ndarray, "samples components"]:
     """Return all principal components of a matrix, each with mean 0 and variance 1.
 
     Examples

@@ -2,6 +2,7 @@
 
 import hashlib
 import tarfile
+import warnings
 from pathlib import Path
 from typing import Literal
 
@@ -37,7 +38,9 @@ def _chop() -> Matrix:
         from SurvSet.data import SurvLoader
     except ImportError:
         raise ImportError("source: given 'chop', which needs SurvSet: pip install 'flowlimit[data]'") from None
-    table = SurvLoader().load_dataset("chop")["df"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # its pickle names modules of an older NumPy
+        table = SurvLoader().load_dataset("chop")["df"]
     return table[[name for name in table.columns if name.startswith("num_")]].to_numpy(dtype=float)
 
 

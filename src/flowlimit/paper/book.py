@@ -12,6 +12,13 @@ class Figure(NamedTuple):
     parts: tuple[str, ...]
     home: str
     shows: str
+    shares: str = ""
+    """Whose parameters it has, if not its own."""
+
+    @property
+    def parameters(self) -> str:
+        """Name of its file of parameters."""
+        return self.shares or self.home
 
     @property
     def module(self) -> ModuleType:
@@ -48,15 +55,18 @@ BOOK = (
         ("fig:fixedpoint", "fig:convergencerate", "fig:convergencerate_real"),
         "longtime",
         "test errors at the end over the init scale; decays on Gaussian and on real data",
+        "real",
     ),
     Figure(
         "fig:experiment_binary",
         ("fig:experiment_binary (a)", "fig:experiment_binary (b)"),
-        "longtime",
+        "binary",
         "the same on binary data",
     ),
-    Figure("fig:empirical_gene", (), "longtime", "whitened entries of the real data"),
+    Figure("fig:empirical_gene", (), "real", "whitened entries of the real data"),
     Figure("tab:longtime", (), "table", "ends and rates, case by case"),
+    Figure("sec:overview", (), "overview", 'every claim of "Overview of main findings"'),
+    Figure("beyond:heavy_tails", (), "heavy", "not in the paper: ends on data with heavy tails"),
 )
 
 

@@ -1,7 +1,7 @@
 """Where figures get their numbers: sweeps whose stores are kept, so that work is shared, cached and resumed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ class Lab:
     quick: bool
     executor: Any = None
     progress: Progress = False
-    commands: list[str] = field(default_factory=list)
 
     def sweep(
         self,

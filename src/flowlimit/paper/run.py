@@ -37,14 +37,24 @@ def _make(figure: Figure, lab: Lab) -> Entry:
 
     began = time.perf_counter()
     module = figure.module
-    data = module.compute(figure.label, lab, read_parameters(figure.home, quick=lab.quick))
+    data = module.compute(figure.label, lab, read_parameters(figure.parameters, quick=lab.quick))
     name = figure.label.replace(":", "_")
     with plt.style.context(str(resources.files("flowlimit.paper") / "paper.mplstyle")):
-        picture = module.draw(figure.label, data)
-        if picture is not None:
-            for ending in ENDINGS:
-                picture.savefig(lab.folder / f"{name}.{ending}")
-            plt.close(picture)
+        file = _save(module.draw(figure.label, data), lab.folder / name)
     verdicts = module.judge(figure.label, data)
-    file = f"{name}.png" if picture is not None else ""
     return Entry(figure.label, figure.shows, file, verdicts, time.perf_counter() - began, lab.quick)
+
+
+def _save(drawn: Any, path: Path) -> str:
+    """Write a picture or a table; return the name of its file, empty if there is none."""
+    import matplotlib.pyplot as plt
+
+    if drawn is None:
+        return ""
+    if isinstance(drawn, str):
+        path.with_suffix(".md").write_text(drawn)
+        return f"{path.name}.md"
+    for ending in ENDINGS:
+        drawn.savefig(path.with_suffix(f".{ending}"))
+    plt.close(drawn)
+    return f"{path.name}.png"

@@ -4,7 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from jaxtyping import Float
+from scipy.stats import t as student
 
+CHANCE = 1e-3
+"""Chance that a true claim is judged false by the scatter of runs, all points of a panel together."""
 Kind = Literal["below", "above"]
 
 
@@ -44,3 +48,13 @@ class Verdict:
     def __str__(self) -> str:
         sign = "<=" if self.side == "below" else ">="
         return f"{self.measured}: {self.value:.3g} (needs {sign} {self.bound:.3g})"
+
+
+def judge_deviations(panel: str, claim: str, what: str, deviations: Float[np.ndarray, "_"], trials: int) -> Verdict:
+    """Judge the largest of some deviations in standard errors, which come from so many trials.
+
+    The bound is what the largest of as many Student numbers stays below, but for a small chance.
+    """
+    bound = float(student.ppf(1.0 - CHANCE / (2.0 * len(deviations)), trials - 1))
+    measured = f"largest deviation of {what}, in standard errors"
+    return Verdict(panel, claim, measured, float(np.abs(deviations).max()), bound)

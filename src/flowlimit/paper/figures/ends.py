@@ -7,27 +7,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
-from scipy.stats import t as student
 
 from ...asymptotics.fixed_point import FixedPoint, fixed_point
-from ...problem.laws import Bernoulli
 from ...problem.models import DiagonalLinear
-from ...problem.tasks import Regression
 from ...problem.trainings import GradientDescent, GradientFlow
 from ...sweeps import Table, sweep
 from ...verbs.simulate import simulate
 from ..lab import Lab
-from ..verdict import Verdict
+from ..setting import task_of
+from ..verdict import Verdict, judge_deviations
 
 Numbers = Float[np.ndarray, "points"]
-CHANCE = 1e-3
-"""Chance that a true claim is judged false by the scatter of runs, all points of a panel together."""
 FINE = 33
 """Points of the quadrature in each bin of a law."""
 LOWEST, HIGHEST = -0.6, 1.4
 """Weights that laws are drawn for."""
 LEAST = 1e-3
 """Least density that is drawn."""
+FEWEST = 5.0
+"""Weights that a bin expects, at least, to be judged: below it counts are far from Gaussian."""
 SMOOTH = 60
 """Points of a line of theory."""
 
@@ -54,16 +52,13 @@ class Law(NamedTuple):
     theory: Numbers
     runs: Float[np.ndarray, "trials bins"]
     atom: float
+    dim: int
     point: FixedPoint
 
 
 def compute(label: str, lab: Lab, p: SimpleNamespace) -> Ends:
     """Run the experiment of a case."""
     return {"case1": _case1, "case2": _case2, "case3": _case3}[label[-5:]](lab, p)
-
-
-def _task(p: SimpleNamespace, ratio: float) -> Regression:
-    return Regression(aspect_ratio=ratio, noise_var=p.noise_var, target=Bernoulli(p.probability))
 
 
 def _case1(lab: Lab, p: SimpleNamespace) -> Ends:
@@ -78,14 +73,14 @@ def _case2(lab: Lab, p: SimpleNamespace) -> Ends:
 def _over_ratios(
     lab: Lab, p: SimpleNamespace, name: str, model: DiagonalLinear, ratios: list[float], law: float
 ) -> Ends:
-    data = _runs(lab, p, name, model, _task(p, 1.0), _descent(p), {"task.aspect_ratio": ratios}).to_xarray()
-    theory = lambda at: sweep(fixed_point, model, _task(p, 1.0), over={"task.aspect_ratio": at})
-    point = fixed_point(model, _task(p, law))
+    data = _runs(lab, p, name, model, task_of(p, 1.0), _descent(p), {"task.aspect_ratio": ratios}).to_xarray()
+    theory = lambda at: sweep(fixed_point, model, task_of(p, 1.0), over={"task.aspect_ratio": at})
+    point = fixed_point(model, task_of(p, law))
     return _ends("aspect ratio", ratios, theory, data, _law(p, point, data.sel({"task.aspect_ratio": law})), p)
 
 
 def _case3(lab: Lab, p: SimpleNamespace) -> Ends:
-    task, model = _task(p, p.case3_ratio), DiagonalLinear(p.init_scale)
+    task, model = task_of(p, p.case3_ratio), DiagonalLinear(p.init_scale)
     flow = GradientFlow(p.flow_horizon)
     parts = [
         _runs(lab, p, "ends-case3", model, task, _descent(p), {"model.init_scale": p.case3_scales}),
@@ -141,12 +136,13 @@ def _law(p: SimpleNamespace, point: FixedPoint, data: xr.Dataset) -> Law:
     theory = np.trapezoid(density, inside, axis=1)
     atom = float(point.atom)
     theory = theory + atom * ((edges[:-1] <= 0.0) & (edges[1:] > 0.0))
-    return Law(edges, theory, share, atom, point)
+    return Law(edges, theory, share, atom, weights.shape[1], point)
 
 
 def draw(label: str, data: Ends) -> Any:
     """Draw errors over the axis, and the law of w."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.0, 2.4))
     for name, words, marker in (("train_error", "training", "o"), ("test_error", "test", "s")):
@@ -157,6 +153,8 @@ def draw(label: str, data: Ends) -> Any:
     left.set(xlabel=data.axis, ylabel="error", yscale="log")
     if data.axis == "init scale":
         left.set_xscale("log")
+    left.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    left.yaxis.set_major_formatter("{x:g}")
     left.yaxis.set_minor_formatter("")
     left.legend()
     _draw_law(right, data.law)
@@ -179,21 +177,12 @@ def _draw_law(panel: Any, law: Law) -> None:
 def judge(label: str, data: Ends) -> list[Verdict]:
     """Judge errors and the law of w by deviations in standard errors, and what the paper says of the trend."""
     names = [name for name in ("train_error", "test_error") if (data.theory[name] > 0.0).all()]
-    deviation = lambda name: np.abs(data.mean[name] - data.theory[name]) / data.stderr[name]
-    worst = max(float(deviation(name).max()) for name in names)
-    count = len(names) * len(data.at)
-    words = "largest deviation of errors, in standard errors"
+    off = np.concatenate([(data.mean[name] - data.theory[name]) / data.stderr[name] for name in names])
+    claim = f"theory gives the errors at the end over {data.axis}"
     verdicts = [
-        Verdict(label, f"theory gives the errors at the end over {data.axis}", words, worst, _most(count, data))
+        judge_deviations(label, claim, "errors", off, data.trials),
+        judge_deviations(label, "theory gives the law of w at the end", "a bin", _off_law(data.law), data.trials),
     ]
-    mean, spread = data.law.runs.mean(axis=0), data.law.runs.std(axis=0, ddof=1) / np.sqrt(data.trials)
-    filled = data.law.theory * data.trials > 1e-2  # elsewhere a handful of weights decide
-    scatter = np.maximum(spread, np.sqrt(data.law.theory / data.trials / _dim(data)))
-    off = np.abs(mean - data.law.theory)[filled] / scatter[filled]
-    words = "largest deviation of a bin, in standard errors"
-    verdicts.append(
-        Verdict(label, "theory gives the law of w at the end", words, float(off.max()), _most(len(off), data))
-    )
     if label.endswith("case3"):
         rise = np.diff(data.theory["test_error"]) / data.theory["test_error"][1:]
         claim = "smaller starts end with smaller test errors"
@@ -202,10 +191,10 @@ def judge(label: str, data: Ends) -> list[Verdict]:
     return verdicts
 
 
-def _dim(data: Ends) -> float:
-    return 1.0 / data.law.runs[data.law.runs > 0.0].min()
-
-
-def _most(count: int, data: Ends) -> float:
-    """Return what the largest of so many Student numbers stays below, but for a small chance."""
-    return float(student.ppf(1.0 - CHANCE / (2.0 * count), data.trials - 1))
+def _off_law(law: Law) -> Numbers:
+    """Return deviations of bins in standard errors, at least those of counting independent weights."""
+    trials, dim = len(law.runs), law.dim
+    spread = law.runs.std(axis=0, ddof=1) / np.sqrt(trials)
+    scatter = np.maximum(spread, np.sqrt(law.theory / (trials * dim)))
+    filled = law.theory * trials * dim > FEWEST
+    return ((law.runs.mean(axis=0) - law.theory) / scatter)[filled]

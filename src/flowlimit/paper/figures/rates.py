@@ -6,43 +6,49 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import t as student
 
 from ...asymptotics.rate import Rate, convergence_rate
 from ...problem.designs import Design
-from ...problem.laws import Bernoulli
 from ...problem.models import DiagonalLinear
-from ...problem.tasks import Regression
 from ...problem.trainings import GradientDescent, GradientFlow
 from ...sweeps import sweep
 from ...verbs.simulate import simulate
 from ...verbs.solve import solve_dmft
 from ..lab import Lab
-from ..verdict import Verdict
+from ..lines import Line, Numbers, draw_limit, draw_runs, mean_line
+from ..setting import task_of
+from ..verdict import Verdict, judge_deviations
 
-Numbers = Float[np.ndarray, "_"]
-CHANCE = 1e-3
-"""Chance that a true claim is judged false by the scatter of runs, all points of a curve together."""
+Trials = Float[np.ndarray, "trials times"]
 SMALLEST = 1e-12
 """Least excess, relative to the start, that is judged: rounding is not far below."""
+LEVEL = 1e-3
+"""Part of the start that is left of an excess when a trial counts as ended."""
+LATE = 1.0
+"""Times that are late, in units of 1/gamma."""
+LOWEST = 1e-10
+"""Least excess that is drawn."""
 SMOOTH = 80
 
 
-class Line(NamedTuple):
-    """One curve in time with its standard errors."""
-
-    times: Numbers
-    value: Numbers
-    stderr: Numbers
-
-
 class Decay(NamedTuple):
-    """The training error of one problem, less its end: runs, the limit, and the rate."""
+    """The training error of one problem, less its end: of every trial, of the limit, and the rate."""
 
     scale: float
     rate: Rate
-    runs: Line
+    times: Numbers
+    trials: Trials
     limit: Line
+
+    @property
+    def runs(self) -> Line:
+        """The mean over trials."""
+        return mean_line(self.times, self.trials)
+
+    @property
+    def ended(self) -> Numbers:
+        """When each trial has come down to a small part of its start."""
+        return np.array([_time_at(self.times, own, LEVEL * own[0]) for own in self.trials])
 
 
 class Rates(NamedTuple):
@@ -51,33 +57,30 @@ class Rates(NamedTuple):
     decays: dict[float, list[Decay]]
     scales: Numbers
     gamma: dict[float, Numbers]
-    trials: int
 
 
 def compute(label: str, lab: Lab, p: SimpleNamespace) -> Rates:
     """Run the experiments: decays unless theory alone is asked for."""
     decays = {} if label == "fig:convergencerate_theory" else {r: decays_at(lab, p, r) for r in p.ratios}
     scales = np.geomspace(p.theory_scales[0], p.theory_scales[1], SMOOTH)
-    over = {"task.aspect_ratio": p.ratios, "model.init_scale": scales}
-    gamma = sweep(convergence_rate, DiagonalLinear(1.0), _task(p, 1.0), over=over)["gamma"].to_numpy()
-    return Rates(decays, scales, dict(zip(p.ratios, gamma, strict=True)), p.trials)
+    return Rates(decays, scales, {ratio: gamma_over(p, scales, ratio) for ratio in p.ratios})
 
 
-def _task(p: SimpleNamespace, ratio: float, design: Design | None = None) -> Regression:
-    task = Regression(aspect_ratio=ratio, noise_var=p.noise_var, target=Bernoulli(p.probability))
-    return task if design is None else task.replaced(design=design)
+def gamma_over(p: SimpleNamespace, scales: Numbers, ratio: float) -> Numbers:
+    """Return the rate over init scales."""
+    over = {"model.init_scale": scales}
+    return sweep(convergence_rate, DiagonalLinear(1.0), task_of(p, ratio), over=over)["gamma"].to_numpy()
 
 
 def decays_at(
     lab: Lab, p: SimpleNamespace, ratio: float, *, design: Design | None = None, name: str = "rates"
 ) -> list[Decay]:
     """Return the decays of all init scales at an aspect ratio, on data of the given design."""
-    steps = np.unique(np.geomspace(1, p.num_steps, p.saved).round())
-    options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": np.r_[0.0, steps * p.step_size]}
+    options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": saved_times(p)}
     training, over = GradientDescent(p.step_size, p.num_steps), {"model.init_scale": p.scales}
     runs = lab.sweep(
         f"{name}-{ratio:g}",
-        *(simulate, DiagonalLinear(1.0), _task(p, ratio, design), training),
+        *(simulate, DiagonalLinear(1.0), task_of(p, ratio, design), training),
         over=over,
         block_size=len(p.scales),
         **options,
@@ -86,8 +89,18 @@ def decays_at(
     return [_decay(lab, p, ratio, scale, data.sel({"model.init_scale": scale})) for scale in p.scales]
 
 
+def saved_times(p: SimpleNamespace) -> Numbers:
+    """Return the start, and times of steps evenly in log t."""
+    return np.r_[0.0, np.unique(np.geomspace(1, p.num_steps, p.saved).round())] * p.step_size
+
+
+def less_end(errors: Trials) -> Trials:
+    """Return errors less where their own trial ends: ends differ from trial to trial unless all data are fitted."""
+    return errors - errors[:, -1:]
+
+
 def _decay(lab: Lab, p: SimpleNamespace, ratio: float, scale: float, data: Any) -> Decay:
-    model, task = DiagonalLinear(scale), _task(p, ratio)
+    model, task = DiagonalLinear(scale), task_of(p, ratio)
     rate = convergence_rate(model, task)
     horizon = min(p.step_size * p.num_steps, p.limit_lives / float(rate.gamma))
     # Each limit has a horizon of its own, so that it is a sweep of one point.
@@ -101,14 +114,7 @@ def _decay(lab: Lab, p: SimpleNamespace, ratio: float, scale: float, data: Any) 
     curve = Line(
         known["time"].to_numpy(), known["train_error"].to_numpy() - end, known["train_error_stderr"].to_numpy()
     )
-    return Decay(scale, rate, _excess(data), curve)
-
-
-def _excess(data: Any) -> Line:
-    """Return the training error less where its own trial ends: ends differ from trial to trial above aspect ratio 1."""
-    errors = data["train_error_trials"].to_numpy()
-    less = errors - errors[:, -1:]
-    return Line(data["time"].to_numpy(), less.mean(axis=0), less.std(axis=0, ddof=1) / np.sqrt(len(less)))
+    return Decay(scale, rate, data["time"].to_numpy(), less_end(data["train_error_trials"].to_numpy()), curve)
 
 
 def draw(label: str, data: Rates) -> Any:
@@ -126,25 +132,20 @@ def draw(label: str, data: Rates) -> Any:
     return figure
 
 
-def draw_decays(panel: Any, decays: list[Decay]) -> None:
-    """Draw errors less their ends over time, in lives 1/gamma of each, with the slope of theory."""
+def draw_decays(panel: Any, decays: list[Decay], words: str = "limit") -> None:
+    """Draw errors less their ends over time, with the slope of theory after the limit's last time."""
     for index, decay in enumerate(decays):
-        colour, gamma = f"C{index}", float(decay.rate.gamma)
-        shown = (decay.runs.times > 0.0) & (decay.runs.value > SMALLEST * decay.runs.value[0])
-        times, value = decay.runs.times[shown], decay.runs.value[shown]
-        bars = {"fmt": "o", "color": colour, "markersize": 2.0, "label": f"init scale {decay.scale:g}"}
-        some = slice(None, None, 3)
-        panel.errorbar(times[some], value[some], decay.runs.stderr[shown][some], **bars)
-        limit = decay.limit
-        panel.plot(limit.times, limit.value, color=colour)
-        low, high = limit.value - 2.0 * limit.stderr, limit.value + 2.0 * limit.stderr
-        panel.fill_between(limit.times, np.maximum(low, 1e-30), high, color=colour, alpha=0.25, linewidth=0.0)
+        colour, runs, limit = f"C{index}", decay.runs, decay.limit
+        shown = (runs.times > 0.0) & (runs.value > max(SMALLEST * runs.value[0], LOWEST))
+        draw_runs(panel, runs.times, runs, shown, log=True, color=colour, label=rf"$\alpha$ = {decay.scale:g}")
+        draw_limit(panel, limit.times, limit, limit.times > 0.0, color=colour, least=LOWEST)
         last = limit.times[-1]
         late = np.geomspace(last, 4.0 * last, 30)
-        slope = limit.value[-1] * (late / last) ** -1.5 * np.exp(-2.0 * gamma * (late - last))
+        slope = limit.value[-1] * (late / last) ** -1.5 * np.exp(-2.0 * float(decay.rate.gamma) * (late - last))
         panel.plot(late, slope, color="black", linestyle="--", linewidth=0.9)
+    panel.plot([], [], color="0.4", label=words)
     panel.plot([], [], color="black", linestyle="--", label=r"$t^{-3/2} e^{-2\gamma t}$")
-    panel.set(xscale="log", yscale="log", xlabel="time $t$", ylabel="training error less its limit", ylim=(1e-10, None))
+    panel.set(xscale="log", yscale="log", xlabel="time $t$", ylabel="training error less its end", ylim=(LOWEST, None))
     panel.set_xlim(0.3, None)
     panel.legend()
 
@@ -159,24 +160,73 @@ def draw_rates(panel: Any, data: Rates) -> None:
 
 def judge(label: str, data: Rates) -> list[Verdict]:
     """Judge runs against the limit, the limit against the rate, and the trend of the rate."""
-    rise = min(float(np.diff(np.log(gamma)).min()) for gamma in data.gamma.values())
-    words = "least rise of log gamma from one init scale to the next"
-    verdicts = [Verdict(label, "the rate rises with the init scale", words, rise, 0.0, "above")]
+    verdicts = [judge_gamma(label, list(data.gamma.values()))]
     for part, decays in zip("ab", data.decays.values(), strict=False):
-        verdicts += judge_decays(f"{label} ({part})", decays, data.trials)
+        verdicts += judge_decays(f"{label} ({part})", decays)
     return verdicts
 
 
-def judge_decays(panel: str, decays: list[Decay], trials: int) -> list[Verdict]:
-    """Judge one panel of decays."""
+def judge_gamma(panel: str, gammas: list[Numbers]) -> Verdict:
+    """Judge the trend of the rate over init scales."""
+    rise = min(float(np.diff(np.log(gamma)).min()) for gamma in gammas)
+    words = "least rise of log gamma from one init scale to the next"
+    return Verdict(panel, "the rate rises with the init scale", words, rise, 0.0, "above")
+
+
+def judge_decays(panel: str, decays: list[Decay]) -> list[Verdict]:
+    """Judge one panel of decays: runs by the limit, the limit by the rate and its power of t, starts by each other."""
     off = np.concatenate([_deviations(decay) for decay in decays])
-    bound = float(student.ppf(1.0 - CHANCE / (2.0 * len(off)), trials - 1))
-    words = "largest deviation from the limit, in standard errors"
-    verdicts = [Verdict(panel, "runs follow the limit", words, float(off.max()), bound)]
-    order = _ordered(decays)
-    words = "least gap between curves of two starts at the last common time, in standard errors"
-    verdicts.append(Verdict(panel, "training ends later from smaller starts", words, order, 3.0, "above"))
-    return verdicts
+    return [
+        judge_deviations(panel, "runs follow the limit", "runs from the limit", off, len(decays[0].trials)),
+        *judge_late(panel, decays),
+        judge_order(panel, decays),
+    ]
+
+
+def judge_order(panel: str, decays: list[Decay]) -> Verdict:
+    """Judge whether smaller starts end later, by the times of the same trials."""
+    gaps = []
+    for smaller, larger in itertools.pairwise(decays):
+        log = np.log(smaller.ended / larger.ended)
+        gaps.append(float(log.mean() / (log.std(ddof=1) / np.sqrt(len(log)))))
+    words = f"least log ratio of times to {LEVEL:g} of the start, one start to the next, in standard errors"
+    return Verdict(panel, "training ends later from smaller starts", words, min(gaps), 5.0, "above")
+
+
+def judge_late(panel: str, decays: list[Decay]) -> list[Verdict]:
+    """Judge the limit after 1/gamma: its rate at the power -3/2, and its power at the rate 2 gamma."""
+    rate = max((_fitted_rate(decay) for decay in decays), key=lambda own: own[0] / own[1])
+    power = max((_fitted_power(decay) for decay in decays), key=lambda own: own[0] / own[1])
+    note = "the bound is what the term 1/t of the fit changes"
+    return [
+        Verdict(panel, "training errors fall with 2 gamma", "|fitted rate/(2 gamma) - 1|", *rate, note=note),
+        Verdict(panel, "a power t^(-3/2) stands before the exponential", "|fitted power + 3/2|", *power, note=note),
+    ]
+
+
+def _fitted_rate(decay: Decay) -> tuple[float, float]:
+    gamma, t, log = _late(decay)
+    fit, rough = _fit(t, -2.0 * gamma * t, log + 1.5 * np.log(t))
+    return abs(fit - 1.0), abs(fit - rough)
+
+
+def _fitted_power(decay: Decay) -> tuple[float, float]:
+    gamma, t, log = _late(decay)
+    fit, rough = _fit(t, np.log(t), log + 2.0 * gamma * t)
+    return abs(fit + 1.5), abs(fit - rough)
+
+
+def _late(decay: Decay) -> tuple[float, Numbers, Numbers]:
+    gamma, limit = float(decay.rate.gamma), decay.limit
+    late = limit.times * gamma >= LATE
+    return gamma, limit.times[late], np.log(limit.value[late])
+
+
+def _fit(t: Numbers, column: Numbers, log: Numbers) -> tuple[float, float]:
+    """Return the coefficient of a column beside a constant, with a term 1/t and without it."""
+    columns = np.stack([column, np.ones(len(t)), 1.0 / t], axis=1)
+    fit = lambda given: float(np.linalg.lstsq(given, log, rcond=None)[0][0])
+    return fit(columns), fit(columns[:, :2])
 
 
 def _deviations(decay: Decay) -> Numbers:
@@ -187,14 +237,14 @@ def _deviations(decay: Decay) -> Numbers:
     known = limit.times > 0.0
     value = np.exp(np.interp(at, np.log(limit.times[known]), np.log(limit.value[known])))
     error = np.interp(at, np.log(limit.times[known]), limit.stderr[known])
-    return np.abs(runs.value[inside] - value) / np.hypot(runs.stderr[inside], error)
+    return (runs.value[inside] - value) / np.hypot(runs.stderr[inside], error)
 
 
-def _ordered(decays: list[Decay]) -> float:
-    gaps = []
-    for smaller, larger in itertools.pairwise(decays):
-        good = (smaller.runs.value > 0.0) & (larger.runs.value > SMALLEST * larger.runs.value[0])
-        last = int(np.flatnonzero(good)[-1])
-        gap = smaller.runs.value[last] - larger.runs.value[last]
-        gaps.append(gap / np.hypot(smaller.runs.stderr[last], larger.runs.stderr[last]))
-    return float(min(gaps))
+def _time_at(times: Numbers, values: Numbers, level: float) -> float:
+    """Return when a falling curve reaches a level for good, between times by a line in the logarithm."""
+    above = int(np.flatnonzero(values > level)[-1])
+    if above + 1 == len(times):
+        return float(times[-1])
+    log = np.log(np.maximum(values[above : above + 2], 1e-300))
+    part = (log[0] - np.log(level)) / (log[0] - log[1])
+    return float(times[above] + part * (times[above + 1] - times[above]))
