@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..problem.models import DiagonalLinear, Model
@@ -78,7 +79,7 @@ class FixedPoint(eqx.Module):
         """Probability that w(infinity) is exactly 0."""
         return 1.0 - self.channel.probability @ self._beyond(0.0)
 
-    def density(self, w: Float[Array, "*points"]) -> Float[Array, "*points"]:
+    def density(self, w: Float[Array | np.ndarray, "*points"]) -> Float[Array, "*points"]:
         """Return the density of w(infinity), besides the atom at 0.
 
         Examples

@@ -4,6 +4,7 @@ import typer
 
 from .check import check
 from .doctor import doctor
+from .explore import explore
 from .init import init
 from .longtime import fixed_point, rate, timescales
 from .paper import paper
@@ -27,6 +28,7 @@ app.command()(rate)
 app.command()(timescales)
 app.command()(sweep)
 app.command()(paper)
+app.command()(explore)
 app.command()(table)
 app.command()(template)
 app.command()(doctor)

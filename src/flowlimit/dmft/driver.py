@@ -24,6 +24,8 @@ from .replicas import MOST_REPLICAS, REPLICAS, SPLITS, run_replicas
 from .work import Deadline, Report, Work, coarse_panels, missed, split_panels
 
 QUICK_LOOK, FIRST_LOOK, LAST_LEVEL = 2, 4, 3
+ROUGH = 0.2
+"""Accuracy from which on a quarter of the first level's paths is enough to begin with: an answer within a second."""
 LEVEL_COST = LEVEL_FACTOR
 """Seconds of a replica over those of the level below, about."""
 HOPELESS = 2.0
@@ -64,8 +66,8 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: floa
         return Solved(None, Replicas(), [], None, Outcome(Code.DIVERGED, f"{error}; is its limit finite there?"), {})
     except MemoryError as error:
         return Solved(None, Replicas(), [], None, Outcome(Code.MEMORY, str(error)), {})
-    counts = plan.counts(level, grid.nodes) or plan.counts(0, grid.nodes)
-    assert counts is not None  # the pilot ran with the counts of level 0
+    counts = plan.counts(level, grid.nodes) or plan.counts(min(level, 0), grid.nodes)
+    assert counts is not None  # the pilot ran with these counts or fewer
     work = Work(grid, modes_of(grid, solution), level, counts, solution, Replicas(judged=plan.measure.judged), [])
     while True:
         work, outcome = _improve(plan, work, deadline, report)
@@ -74,6 +76,8 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, limit: floa
 
 
 def _first_level(plan: Plan) -> int:
+    if plan.rtol >= ROUGH:
+        return -1
     return 0 if plan.rtol > 3e-3 or plan.exact else 1
 
 
@@ -94,13 +98,15 @@ def _quick_look(plan: Plan, saves: Saves, deadline: Deadline, report: Report) ->
     """Solve steps twice, with no modes of z known yet: enough where moments are matched, or a pilot for more."""
     grid = make_grid(plan.site.flow.clock, None, saves)
     counts, none = _pilot_counts(plan, grid.nodes), Replicas(judged=plan.measure.judged)
-    work, ended = run_replicas(plan, Work(grid, None, 0, counts, None, none, []), QUICK_LOOK, deadline, report)
+    work, ended = run_replicas(
+        plan, Work(grid, None, min(_first_level(plan), 0), counts, None, none, []), QUICK_LOOK, deadline, report
+    )
     met = ended is None and judge(work.replicas, plan.rtol).total <= 1.0
     return work, Outcome() if met else ended
 
 
 def _pilot_counts(plan: Plan, nodes: int) -> Counts:
-    counts = plan.counts(0, nodes)
+    counts = plan.counts(min(_first_level(plan), 0), nodes)
     if counts is None:
         needed = plan.bytes(Counts(FIRST_PATHS, FEWEST_FEW), nodes) / 2**30
         raise MemoryError(

@@ -83,12 +83,12 @@ class Plan:
 
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
-        if self.exact and level == 0:
+        if self.exact and level <= 0:
             kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
             matched = 4 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
             return Counts(max(FEWEST_PATHS, 1 << (matched - 1).bit_length()), FEWEST_FEW)
-        paths = FIRST_PATHS * LEVEL_FACTOR**level
-        few = paths // FEW_PARTS[min(level, len(FEW_PARTS) - 1)]
+        paths = int(FIRST_PATHS * LEVEL_FACTOR**level)
+        few = paths // FEW_PARTS[min(max(level, 0), len(FEW_PARTS) - 1)]
         while self.bytes(Counts(paths, few), nodes) > self.memory_limit:
             few //= 2
             if few < FEWEST_FEW:

@@ -42,7 +42,7 @@ def compute(label: str, lab: Lab, p: SimpleNamespace) -> dict[str, Stories]:
 CLOCKS: dict[str, tuple[Rescale, str, tuple[float, float], str]] = {
     "fig:timescale_large": (plain_clock, "time $t$", (1e-6, 150.0), "log"),
     "fig:timescale_large_lazy": (lazy_clock, r"$\alpha^2 t$", (1e-2, 1e3), "log"),
-    "fig:timescale_large_grok": (log_clock, r"$t/\log\alpha$", (0.0, 20.0), "linear"),
+    "fig:timescale_large_grok": (log_clock, r"$t/\log\alpha$", (0.5, 20.0), "linear"),
     "fig:timescale_large_rich": (rich_clock, r"$t - 2\log(\alpha)/\lambda$", (-20.0, 50.0), "linear"),
     "fig:timescale_small": (plain_clock, "time $t$", (0.0, 60.0), "linear"),
     "fig:timescale_small_transition": (log_clock, r"$t/\log(1/\alpha)$", (0.0, 10.0), "linear"),
@@ -118,7 +118,9 @@ def _draw_detail(data: Mapping[str, Stories]) -> Any:
     _draw_stories(panels[0], data["middle"], "train_error", plain_clock, "time $t$", (1e-3, 150.0), "log")
     _draw_stories(panels[1], data["large"], "test_error", *CLOCKS["fig:timescale_large_grok"])
     _draw_stories(panels[2], data["small"], "train_error", *CLOCKS["fig:timescale_small_transition"])
-    for panel in panels:
+    panels[0].set_ylim(0.0, 0.2)
+    panels[0].legend(fontsize=6, ncols=2, loc="upper left")
+    for panel in panels[1:]:
         panel.legend(fontsize=6)
     return figure
 

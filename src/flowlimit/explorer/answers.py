@@ -1,0 +1,133 @@
+"""What the explorer computes: closed forms at once, a coarse limit, runs, and then a finer limit."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ..asymptotics.fixed_point import FixedPoint, fixed_point
+from ..asymptotics.rate import Rate, convergence_rate
+from ..asymptotics.timescales import Timescales, timescales
+from ..results import Limit, Runs
+from ..sweeps import sweep
+from ..verbs.simulate import simulate
+from ..verbs.solve import solve_dmft
+from .inputs import SLIDERS, Inputs
+
+Numbers = Float[np.ndarray, "_"]
+Stop = Callable[[], bool]
+"""Whether nobody waits for the answer any more."""
+COARSE, FINE = 0.9, 0.03
+"""Accuracies that limits are solved to: a first look, and one to stay with."""
+PATIENCE = 60.0
+"""Seconds for the finer limit."""
+TRIALS, KEY, SCALES = 4, 0, 25
+LAWS_AT = 24
+"""Times at which the law of w is shown."""
+
+
+class Theory(NamedTuple):
+    """Closed forms; None where there is none for this problem."""
+
+    point: FixedPoint | None
+    rate: Rate | None
+    times: Timescales | None
+
+
+class TradeOff(NamedTuple):
+    """Rates and test errors at the end over init scales, without weight decay."""
+
+    scales: Numbers
+    gamma: Numbers
+    test_error: Numbers
+
+
+@dataclass
+class Found:
+    """What is known so far of the current inputs."""
+
+    theory: Theory = field(default_factory=lambda: Theory(None, None, None))
+    limit: Limit | None = None
+    runs: Runs | None = None
+    trade_off: TradeOff | None = None
+
+    @property
+    def records(self) -> list[Limit | Runs]:
+        """Results in time that there are."""
+        return [one for one in (self.limit, self.runs) if one is not None and len(one.times)]
+
+    def words(self, *, done: bool) -> str:
+        """Say how well the limit is known, and what closed forms say."""
+        if self.limit is None or not self.limit.replicas:
+            return "solving ..."
+        curves = [self.limit[name] for name in ("train_error", "test_error")]
+        worst = max(float(curve.stderr.max() / np.abs(curve.value).max()) for curve in curves)
+        known = f"limit known to {200.0 * worst:.2g}% of its largest value, at two standard errors"
+        return f"{known}{'' if done else '; being refined ...'}  \n{'; '.join(self._closed_forms())}"
+
+    def _closed_forms(self) -> Iterator[str]:
+        point, rate, _ = self.theory
+        if point is not None:
+            train, test = float(point.train_error), float(point.test_error)
+            yield f"ends at test error {test:.4g}, training error {train:.4g}"
+        if rate is not None:
+            yield f"rate {float(rate.gamma):.4g}" if rate.kind == "exponential" else "sub-exponential rate"
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the curves as plain numbers."""
+        return {
+            type(record).__name__.lower(): {
+                "time": record.times.tolist(),
+                **{name: curve.value.tolist() for name, curve in record.curves.items()},
+                **{f"{name}_stderr": curve.stderr.tolist() for name, curve in record.curves.items()},
+            }
+            for record in self.records
+        }
+
+
+def theory_of(inputs: Inputs) -> Theory:
+    """Return where training ends, how fast, and through which phases."""
+    model, task, _ = inputs.nouns
+    closed = lambda verb: _or_none(lambda: verb(model, task))
+    return Theory(closed(fixed_point), closed(convergence_rate), closed(timescales))
+
+
+def trade_off_of(inputs: Inputs) -> TradeOff | None:
+    """Return the trade-off at this task, at depth 2."""
+    model, task, _ = inputs.nouns
+    low, high = SLIDERS["init_scale"].low, 10.0
+    scales = np.geomspace(low, high, SCALES)
+    table = _or_none(
+        lambda: sweep(
+            convergence_rate, model.replaced(weight_decay=0.0, depth=2), task, over={"model.init_scale": scales}
+        )
+    )
+    if table is None:
+        return None
+    return TradeOff(scales, table["gamma"].to_numpy(), table["test_error"].to_numpy())
+
+
+def limit_of(inputs: Inputs, rtol: float, stop: Stop) -> Limit:
+    """Return the limit; what was found so far if it was stopped."""
+    return solve_dmft(*inputs.nouns, rtol=rtol, key=KEY, time_limit=PATIENCE, throw=False, progress=lambda *_: stop())
+
+
+def runs_of(inputs: Inputs, stop: Stop) -> Runs:
+    """Return a few trials at a small dim, with weights at the times that laws are shown at."""
+    times = law_times(inputs)
+    options = {"dim": inputs.dim, "trials": TRIALS, "key": KEY, "weights_at": times}
+    return simulate(*inputs.nouns, **options, throw=False, progress=lambda *_: stop())
+
+
+def law_times(inputs: Inputs) -> Numbers:
+    """Return the times at which laws are shown: even in log t."""
+    return np.geomspace(1e-3 * inputs.horizon, inputs.horizon, LAWS_AT)
+
+
+def _or_none(compute: Callable[[], Any]) -> Any:
+    try:
+        return compute()
+    except (ValueError, TypeError, NotImplementedError):  # no closed form for this depth, or no rate at this point
+        return None

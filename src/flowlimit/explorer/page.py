@@ -1,0 +1,147 @@
+"""One user's page: it asks its worker whenever a slider moves, and draws what comes back."""
+
+import io
+import json
+from functools import partial
+from typing import Any
+
+import panel as pn
+
+from . import pictures
+from .answers import Found, law_times
+from .inputs import DEPTHS, DIMS, PRESETS, SLIDERS, Inputs
+from .pictures import LOOKS
+from .widgets import card, choice, copy_button, pane, player, slider
+from .worker import Worker
+
+TITLES = {
+    "errors": "Errors in time",
+    "law": "Law of the weights",
+    "trade_off": "Speed against generalization",
+    "decay": "How fast it ends",
+    "kernels": "Kernels of the limit",
+}
+AFFECTED = {"limit": ("errors", "decay", "law", "kernels"), "runs": ("errors", "law"), "trade_off": ("trade_off",)}
+"""Pictures that show a part of an answer."""
+
+
+class Page:
+    """Widgets, pictures and a worker."""
+
+    def __init__(self) -> None:
+        self.look = LOOKS["dark" if pn.config.theme == "dark" else "default"]
+        self.inputs, self.found = Inputs(), Found()
+        self.sliders = {name: slider(name, getattr(self.inputs, name)) for name in SLIDERS}
+        self.depth = choice("depth", DEPTHS, self.inputs.depth)
+        self.dim = choice("dim", DIMS, self.inputs.dim)
+        self.preset = pn.widgets.Select(name="Show me", options=["", *PRESETS], value="")
+        last = len(law_times(self.inputs)) - 1
+        self.player = player(last)
+        self.status = pn.pane.Markdown("", css_classes=["status"])
+        self.panes = {name: pane(pictures.empty(self.look, "being computed")) for name in TITLES}
+        self._setting = False
+        self._watch()
+        self.document = pn.state.curdoc
+        self.worker = Worker(self._publish)
+        if self.document is not None:
+            pn.state.on_session_destroyed(lambda _: self.worker.end())
+        self._ask()
+
+    def controls(self) -> Any:
+        """Return the widgets."""
+        data = pn.widgets.FileDownload(callback=self._data, filename="flowlimit.json", label="data")
+        figure = pn.widgets.FileDownload(callback=self._figure, filename="flowlimit.png", label="figure")
+        words = pn.pane.Markdown
+        return pn.Column(
+            self.preset,
+            *self.sliders.values(),
+            *(words("depth of the network"), self.depth, words("dim of the runs"), self.dim),
+            pn.layout.Divider(),
+            copy_button("copy as Python", lambda: f"{self.inputs.to_python()}"),
+            copy_button("copy as TOML", lambda: f"{self.inputs.to_toml()}"),
+            pn.Row(data, figure),
+            sizing_mode="stretch_width",
+        )
+
+    def main(self) -> Any:
+        """Return the pictures; they stand beside each other where there is room."""
+        below = {"law": [self.player]}
+        cards = [card(words, name, self.panes[name], *below.get(name, [])) for name, words in TITLES.items()]
+        return pn.Column(self.status, pn.FlexBox(*cards, sizing_mode="stretch_width"), sizing_mode="stretch_width")
+
+    def _watch(self) -> None:
+        for widget in (*self.sliders.values(), self.depth, self.dim):
+            widget.param.watch(self._changed, "value_throttled" if hasattr(widget, "value_throttled") else "value")
+        self.preset.param.watch(self._show_preset, "value")
+        self.player.param.watch(lambda _: self._draw("law"), "value")
+
+    def _changed(self, _: Any) -> None:
+        if self._setting:
+            return
+        numbers = {name: own.value for name, own in self.sliders.items()}
+        self.inputs = Inputs(**numbers, depth=self.depth.value, dim=self.dim.value).bounded()
+        self._ask()
+
+    def _show_preset(self, event: Any) -> None:
+        if event.new not in PRESETS:
+            return
+        self._setting = True
+        wanted = PRESETS[event.new]
+        for name, own in self.sliders.items():
+            own.value = getattr(wanted, name)
+        self.depth.value = wanted.depth
+        self._setting = False
+        self._changed(None)
+
+    def _ask(self) -> None:
+        self.status.object = "solving ..."
+        self.worker.ask(self.inputs)
+
+    def _publish(self, inputs: Inputs, name: str, found: Any) -> None:
+        """Take a part of an answer from the worker's thread to the page's."""
+        show = partial(self._show, inputs, name, found)
+        if self.document is None:
+            show()
+        else:
+            self.document.add_next_tick_callback(show)
+
+    def _show(self, inputs: Inputs, name: str, found: Any) -> None:
+        if inputs != self.inputs.bounded():
+            return
+        if name == "failed":
+            self.status.object = f"**{found}**"
+        elif name == "theory":
+            self.found = Found(theory=found)  # the rest belonged to other inputs
+        elif name != "done":
+            setattr(self.found, name, found)
+            for picture in AFFECTED[name]:
+                self._draw(picture)
+        if name != "failed":
+            self.status.object = self.found.words(done=name == "done")
+
+    def _draw(self, name: str) -> None:
+        found, look = self.found, self.look
+        time = float(law_times(self.inputs)[int(self.player.value)])
+        draw = {
+            "errors": lambda: pictures.errors(look, self.inputs, found),
+            "law": lambda: pictures.law(look, time, found),
+            "decay": lambda: pictures.decay(look, found),
+            "kernels": lambda: pictures.kernels(look, found.limit),
+            "trade_off": lambda: pictures.trade_off(look, self.inputs, found),
+        }
+        self.panes[name].object = draw[name]()
+
+    def _data(self) -> io.StringIO:
+        return io.StringIO(json.dumps({"inputs": self.inputs.numbers()} | self.found.numbers(), indent=1))
+
+    def _figure(self) -> io.BytesIO:
+        import matplotlib as mpl
+
+        mpl.use("agg")
+        from ..plot import curves
+
+        out = io.BytesIO()
+        if self.found.records:
+            curves(*self.found.records)[0].figure.savefig(out, format="png", dpi=200)
+        out.seek(0)
+        return out
