@@ -75,7 +75,8 @@ def _decay(gamma, power, scale=1.0):
     rate = SimpleNamespace(gamma=gamma)
     times = np.geomspace(0.01, 4.0 / gamma, 200)
     value = times**power * np.exp(-2.0 * gamma * times) * (1.0 + 0.1 / (gamma * times))
-    return rates.Decay(scale, rate, times, np.stack([value, 1.1 * value]), Line(times, value, 1e-3 * value))
+    line = Line(times, value, 1e-4 * value)
+    return rates.Decay(scale, rate, times, np.stack([value, 1.1 * value]), line, line)
 
 
 def test_late_curves_are_judged_by_their_rate_and_power():

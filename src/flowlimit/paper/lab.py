@@ -1,7 +1,7 @@
 """Where figures get their numbers: sweeps whose stores are kept, so that work is shared, cached and resumed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ class Lab:
     quick: bool
     executor: Any = None
     progress: Progress = False
+    spent: list[float] = field(default_factory=list)
+    """Seconds of the experiments that were asked for, whenever they were computed."""
 
     def sweep(
         self,
@@ -29,4 +31,7 @@ class Lab:
         """Return a table, computed once: figures that name the same experiment share it."""
         size = "quick" if self.quick else "full"
         store = self.folder / "experiments" / f"{name}-{size}.zarr"
-        return sweep(verb, *nouns, over=over, store=store, executor=self.executor, progress=self.progress, **options)
+        shown = {"executor": self.executor, "progress": self.progress}
+        table = sweep(verb, *nouns, over=over, store=store, **shown, **options)
+        self.spent.append(float(table.seconds.sum()))
+        return table

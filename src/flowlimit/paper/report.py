@@ -14,7 +14,7 @@ from .verdict import Verdict
 
 @dataclass(frozen=True)
 class Entry:
-    """A figure that was made: its picture's file, verdicts, seconds and size."""
+    """A figure that was made: its picture's file, verdicts, seconds of all its experiments, and size."""
 
     label: str
     shows: str

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ...asymptotics.rate import Rate, convergence_rate
 from ...problem.designs import Design
@@ -18,14 +18,13 @@ from ..lab import Lab
 from ..lines import Line, Numbers, draw_limit, draw_runs, mean_line
 from ..setting import task_of
 from ..verdict import Verdict, judge_deviations
+from .late import POWER, RATE, Fitted, Quantity, fit_limit, fit_trials
 
 Trials = Float[np.ndarray, "trials times"]
 SMALLEST = 1e-12
 """Least excess, relative to the start, that is judged: rounding is not far below."""
 LEVEL = 1e-3
 """Part of the start that is left of an excess when a trial counts as ended."""
-LATE = 1.0
-"""Times that are late, in units of 1/gamma."""
 LOWEST = 1e-10
 """Least excess that is drawn."""
 SMOOTH = 80
@@ -39,6 +38,9 @@ class Decay(NamedTuple):
     times: Numbers
     trials: Trials
     limit: Line
+    """Of gradient flow."""
+    steps: Line
+    """Of gradient descent, the first steps: there it differs from the flow by more than runs scatter."""
 
     @property
     def runs(self) -> Line:
@@ -103,18 +105,21 @@ def _decay(lab: Lab, p: SimpleNamespace, ratio: float, scale: float, data: Any) 
     model, task = DiagonalLinear(scale), task_of(p, ratio)
     rate = convergence_rate(model, task)
     horizon = min(p.step_size * p.num_steps, p.limit_lives / float(rate.gamma))
-    # Each limit has a horizon of its own, so that it is a sweep of one point.
-    limit = lab.sweep(
-        f"rates-{ratio:g}-limit-{scale:g}",
-        *(solve_dmft, model, task, GradientFlow(horizon)),
-        over={"model.init_scale": [scale]},
-        **{"rtol": p.limit_rtol, "key": p.key, "time_limit": p.time_limit},
-    ).to_xarray()
-    end, known = float(rate.point.train_error), limit.isel({"model.init_scale": 0})
-    curve = Line(
-        known["time"].to_numpy(), known["train_error"].to_numpy() - end, known["train_error_stderr"].to_numpy()
-    )
-    return Decay(scale, rate, data["time"].to_numpy(), less_end(data["train_error_trials"].to_numpy()), curve)
+    end, times = float(rate.point.train_error), data["time"].to_numpy()
+    flow = _limit(lab, p, f"rates-{ratio:g}-limit-{scale:g}", model, task, GradientFlow(horizon), end)
+    descent = GradientDescent(p.step_size, p.first_steps)
+    steps = _limit(lab, p, f"rates-{ratio:g}-steps-{scale:g}", model, task, descent, end)
+    return Decay(scale, rate, times, less_end(data["train_error_trials"].to_numpy()), flow, steps)
+
+
+def _limit(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, training: Any, end: float) -> Line:
+    """Return the training error of a limit less its end. Each has times of its own, so it is a sweep of one point."""
+    options = {"rtol": p.limit_rtol, "key": p.key, "time_limit": p.time_limit}
+    over = {"model.init_scale": [float(model.init_scale)]}
+    table = lab.sweep(name, solve_dmft, model, task, training, over=over, **options)
+    known = table.to_xarray().isel({"model.init_scale": 0})
+    value, stderr = (known[number].to_numpy() for number in ("train_error", "train_error_stderr"))
+    return Line(known["time"].to_numpy(), value - end, stderr)
 
 
 def draw(label: str, data: Rates) -> Any:
@@ -194,49 +199,45 @@ def judge_order(panel: str, decays: list[Decay]) -> Verdict:
 
 
 def judge_late(panel: str, decays: list[Decay]) -> list[Verdict]:
-    """Judge the limit after 1/gamma: its rate at the power -3/2, and its power at the rate 2 gamma."""
-    rate = max((_fitted_rate(decay) for decay in decays), key=lambda own: own[0] / own[1])
-    power = max((_fitted_power(decay) for decay in decays), key=lambda own: own[0] / own[1])
-    note = "the bound is what the term 1/t of the fit changes"
-    return [
-        Verdict(panel, "training errors fall with 2 gamma", "|fitted rate/(2 gamma) - 1|", *rate, note=note),
-        Verdict(panel, "a power t^(-3/2) stands before the exponential", "|fitted power + 3/2|", *power, note=note),
-    ]
+    """Judge the rate after 1/gamma and the power of t before the exponential, from limits or else from runs."""
+    claims = (
+        ("training errors fall with 2 gamma", "|fitted rate/(2 gamma) - 1|", RATE),
+        ("a power t^(-3/2) stands before the exponential", "|fitted power + 3/2|", POWER),
+    )
+    return [_judge_fits(panel, claim, words, quantity, decays) for claim, words, quantity in claims]
 
 
-def _fitted_rate(decay: Decay) -> tuple[float, float]:
-    gamma, t, log = _late(decay)
-    fit, rough = _fit(t, -2.0 * gamma * t, log + 1.5 * np.log(t))
-    return abs(fit - 1.0), abs(fit - rough)
+def _judge_fits(panel: str, claim: str, words: str, quantity: Quantity, decays: list[Decay]) -> Verdict:
+    fits = [_fitted(quantity, decay) for decay in decays]
+    judged = [fit for fit in fits if fit is not None]
+    left = [f"{decay.scale:g}" for decay, fit in zip(decays, fits, strict=True) if fit is None]
+    worst = max(judged, key=lambda fit: fit.off / fit.bound) if judged else Fitted(np.nan, np.nan)
+    note = f"not resolved at init scale {', '.join(left)}" if left else ""
+    return Verdict(panel, claim, words, worst.off, worst.bound, note=note)
 
 
-def _fitted_power(decay: Decay) -> tuple[float, float]:
-    gamma, t, log = _late(decay)
-    fit, rough = _fit(t, np.log(t), log + 2.0 * gamma * t)
-    return abs(fit + 1.5), abs(fit - rough)
-
-
-def _late(decay: Decay) -> tuple[float, Numbers, Numbers]:
-    gamma, limit = float(decay.rate.gamma), decay.limit
-    late = limit.times * gamma >= LATE
-    return gamma, limit.times[late], np.log(limit.value[late])
-
-
-def _fit(t: Numbers, column: Numbers, log: Numbers) -> tuple[float, float]:
-    """Return the coefficient of a column beside a constant, with a term 1/t and without it."""
-    columns = np.stack([column, np.ones(len(t)), 1.0 / t], axis=1)
-    fit = lambda given: float(np.linalg.lstsq(given, log, rcond=None)[0][0])
-    return fit(columns), fit(columns[:, :2])
+def _fitted(quantity: Quantity, decay: Decay) -> Fitted | None:
+    gamma = float(decay.rate.gamma)
+    known = fit_limit(quantity, gamma, decay.limit)
+    return fit_trials(quantity, gamma, decay.times, decay.trials) if known is None else known
 
 
 def _deviations(decay: Decay) -> Numbers:
-    """Return how far runs are from the limit at its times, in standard errors of the two, where runs are reliable."""
-    runs, limit = decay.runs, decay.limit
-    inside = (runs.times > 0.0) & (runs.times <= limit.times[-1]) & (runs.value > SMALLEST * runs.value[0])
+    """Return how far runs are from the limit of descent, then from that of the flow, in standard errors of both."""
+    runs, steps, flow = decay.runs, decay.steps, decay.limit
+    reliable = (runs.times > 0.0) & (runs.value > SMALLEST * runs.value[0])
+    early = reliable & (runs.times <= steps.times[-1])
+    late = reliable & (runs.times > steps.times[-1]) & (runs.times <= flow.times[-1])
+    return np.concatenate([_apart(runs, steps, early), _apart(runs, flow, late)])
+
+
+def _apart(runs: Line, limit: Line, inside: Bool[np.ndarray, "_"]) -> Numbers:
+    """Return deviations at some times; those at which the limit's excess is not resolved are left out."""
+    known = (limit.times > 0.0) & (limit.value > limit.stderr)
+    log = np.log(limit.times[known])
+    inside = inside & (runs.times <= limit.times[known][-1] * (1.0 + 1e-9))
     at = np.log(runs.times[inside])
-    known = limit.times > 0.0
-    value = np.exp(np.interp(at, np.log(limit.times[known]), np.log(limit.value[known])))
-    error = np.interp(at, np.log(limit.times[known]), limit.stderr[known])
+    value, error = np.exp(np.interp(at, log, np.log(limit.value[known]))), np.interp(at, log, limit.stderr[known])
     return (runs.value[inside] - value) / np.hypot(runs.stderr[inside], error)
 
 
