@@ -1,6 +1,6 @@
 """Late curves: the rate and the power of t that they show, from the limit where it is resolved, else from runs.
 
-After 1/gamma the logarithm of an excess is fitted by a constant, a term 1/t, and either -2 g t with the power -3/2 given
+After 1/gamma the logarithm of an excess is fitted by a constant, a term 1/t, and either -2 g t, the power -3/2 given,
 or p log t with gamma given. What the term 1/t changes bounds what the next one would.
 """
 
