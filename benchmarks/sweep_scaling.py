@@ -46,7 +46,7 @@ def sweeps(fixed_points: int, solves: int) -> Iterator[tuple[str, tuple[Any, ...
     }
     scales = {"model.init_scale": np.geomspace(0.5, 1.5, solves)}
     yield f"{fixed_points} fixed points", (fl.fixed_point, MODEL, TASK), {"over": grid}
-    yield f"{solves} limits at 10%", (fl.solve_dmft, MODEL, TASK, TRAINING), {"over": scales, "rtol": 0.1}
+    yield f"{solves} limits at 30%", (fl.solve_dmft, MODEL, TASK, TRAINING), {"over": scales, "rtol": 0.3}
     yield f"{fixed_points} of nothing", (nothing, MODEL, TASK), {"over": {"number": range(fixed_points)}}
 
 

@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "remove_config_comments": True,
     "show_memory": False,
+    "parallel": 2,  # most of the time is compilation, which uses one core
     "abort_on_example_error": True,
     "download_all_examples": False,
     "matplotlib_animations": False,

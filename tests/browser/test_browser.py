@@ -66,8 +66,8 @@ def test_a_preset_sets_the_sliders(visit):
     visit.page.locator("select").first.select_option("lazy, then rich (grokking)")
     visit.page.get_by_text("solving ...").wait_for(timeout=WAIT)
     visit.known()
-    visit.page.get_by_text("lazy", exact=True).first.wait_for(timeout=WAIT)
-    assert visit.page.locator("text=sub-exponential rate").count() == 1
+    visit.page.get_by_text("lazy", exact=True).first.wait_for(timeout=WAIT)  # the phase's name in the picture
+    visit.page.get_by_text("sub-exponential rate").wait_for(timeout=WAIT)
 
 
 def test_a_problem_can_be_copied_and_data_downloaded(visit):
@@ -105,7 +105,7 @@ def test_a_session_that_is_closed_ends_its_work(server, chromium):
     visit = Visit(chromium, address)
     opened = count()
     visit.page.close()
-    deadline = time.time() + 40
+    deadline = time.time() + 90
     while count() >= opened and time.time() < deadline:
         time.sleep(0.5)
     assert count() < opened

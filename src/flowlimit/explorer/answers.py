@@ -10,7 +10,7 @@ from jaxtyping import Float
 from ..asymptotics.fixed_point import FixedPoint, fixed_point
 from ..asymptotics.rate import Rate, convergence_rate
 from ..asymptotics.timescales import Timescales, timescales
-from ..results import Limit, Runs
+from ..results import Code, Limit, Runs
 from ..sweeps import sweep
 from ..verbs.simulate import simulate
 from ..verbs.solve import solve_dmft
@@ -24,6 +24,8 @@ COARSE, FINE = 0.9, 0.03
 PATIENCE = 60.0
 """Seconds for the finer limit."""
 TRIALS, KEY, SCALES = 4, 0, 25
+MOST_KEPT = 64
+_KEPT: dict[Inputs, Limit] = {}
 LAWS_AT = 24
 """Times at which the law of w is shown."""
 
@@ -107,6 +109,18 @@ def trade_off_of(inputs: Inputs) -> TradeOff | None:
     if table is None:
         return None
     return TradeOff(scales, table["gamma"].to_numpy(), table["test_error"].to_numpy())
+
+
+def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
+    """Return a first look at the limit; some are kept, since the start and presets are asked for again and again."""
+    if inputs not in _KEPT:
+        found = limit_of(inputs, COARSE, stop)
+        if found.result.code is Code.STOPPED:
+            return found
+        while len(_KEPT) >= MOST_KEPT:
+            _KEPT.pop(next(iter(_KEPT)), None)
+        _KEPT[inputs] = found
+    return _KEPT[inputs]
 
 
 def limit_of(inputs: Inputs, rtol: float, stop: Stop) -> Limit:

@@ -31,7 +31,7 @@ def make_page() -> Any:
 def serve(port: int = 0, *, address: str = "127.0.0.1", show: bool = True, threaded: bool = False) -> Any:
     """Serve the explorer on loopback, unless another address is given; it asks nothing of the internet."""
     Fast._resources.pop("font", None)  # it is fetched from elsewhere; the browser's own font will do
-    pn.extension("plotly", inline=True)
+    pn.extension("plotly")
     options: dict[str, Any] = {"port": port, "address": address, "show": show, "title": TITLE, "threaded": threaded}
     options |= {"check_unused_sessions_milliseconds": LIFETIME // 2, "unused_session_lifetime_milliseconds": LIFETIME}
     return pn.serve({"/": make_page}, **options)

@@ -21,8 +21,14 @@ TITLES = {
     "decay": "How fast it ends",
     "kernels": "Kernels of the limit",
 }
-AFFECTED = {"limit": ("errors", "decay", "law", "kernels"), "runs": ("errors", "law"), "trade_off": ("trade_off",)}
-"""Pictures that show a part of an answer."""
+AFFECTED = {
+    "limit": ("errors",),
+    "theory": ("errors", "decay", "law"),
+    "trade_off": ("trade_off", "kernels"),
+    "runs": ("errors", "law"),
+    "done": ("decay", "law", "kernels"),
+}
+"""Pictures that are drawn anew with a part of an answer: the errors first, the large ones when the user is at rest."""
 
 
 class Page:
@@ -39,13 +45,13 @@ class Page:
         self.player = player(last)
         self.status = pn.pane.Markdown("", css_classes=["status"])
         self.panes = {name: pane(pictures.empty(self.look, "being computed")) for name in TITLES}
-        self._setting = False
+        self._setting, self._answered = False, None
         self._watch()
         self.document = pn.state.curdoc
         self.worker = Worker(self._publish)
         if self.document is not None:
             pn.state.on_session_destroyed(lambda _: self.worker.end())
-        self._ask()
+        pn.state.onload(self._ask)  # not before: the browser needs the cores for the page
 
     def controls(self) -> Any:
         """Return the widgets."""
@@ -110,14 +116,14 @@ class Page:
             return
         if name == "failed":
             self.status.object = f"**{found}**"
-        elif name == "theory":
-            self.found = Found(theory=found)  # the rest belonged to other inputs
-        elif name != "done":
+            return
+        if self._answered != inputs:  # the rest belongs to other inputs
+            self.found, self._answered = Found(), inputs
+        if name != "done":
             setattr(self.found, name, found)
-            for picture in AFFECTED[name]:
-                self._draw(picture)
-        if name != "failed":
-            self.status.object = self.found.words(done=name == "done")
+        for picture in AFFECTED[name]:
+            self._draw(picture)
+        self.status.object = self.found.words(done=name == "done")
 
     def _draw(self, name: str) -> None:
         found, look = self.found, self.look

@@ -13,6 +13,8 @@ COLOURS = {"train_error": "#0072B2", "test_error": "#D55E00"}
 WORDS = {"train_error": "training error", "test_error": "test error"}
 SHADES = ("rgba(0,114,178,0.10)", "rgba(230,159,0,0.14)")
 BINS = 50
+SQUARES = 48
+"""Squares along a side of a heat map, about."""
 MARKERS = 24
 LATE = 0.3
 """Part of the time after which the slope of theory is drawn."""
@@ -107,7 +109,7 @@ def kernels(look: Look, limit: Limit | None) -> Picture:
     if limit is None or limit.kernels is None:
         return empty(look, "the limit is being solved")
     times = limit.kernels.times
-    after = times > 0.0
+    after = np.flatnonzero(times > 0.0)[:: max(1, len(times) // SQUARES)]
     data, x = [], np.log10(times[after])
     for place, name in enumerate(("C_w", "R_w")):
         values = getattr(limit.kernels, name)[np.ix_(after, after)].copy()

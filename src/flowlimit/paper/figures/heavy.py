@@ -65,7 +65,7 @@ def draw(label: str, data: Heavy) -> Any:
     panel.set(xscale="log", xlabel="dim $d$", ylabel="test error at the end / theory")
     panel.set_xticks(data.dims, [f"{dim:g}" for dim in data.dims])
     panel.minorticks_off()
-    panel.legend(title="Student's law with", title_fontsize=7)
+    panel.legend(title="Student's law with", title_fontsize=7, loc="center left", bbox_to_anchor=(0.0, 0.55))
     return figure
 
 

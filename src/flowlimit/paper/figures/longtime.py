@@ -48,7 +48,7 @@ def draw(label: str, data: LongTime) -> Any:
     draw_scales(panels[0], data.ends)
     rates.draw_decays(panels[1], data.gaussian)
     _draw_control(panels[2], data.control)
-    rates.draw_decays(panels[2], data.real, words="limit, Gaussian data")
+    rates.draw_decays(panels[2], data.real, words="limit, Gaussian")
     panels[1].set_title("Gaussian data")
     panels[2].set_title(f"real data ({data.source})")
     for panel, letter in zip(panels, "abc", strict=True):
@@ -60,7 +60,7 @@ def _draw_control(panel: Any, control: list[rates.Decay]) -> None:
     for index, decay in enumerate(control):
         runs = decay.runs
         shown = (runs.times > 0.0) & (runs.value > rates.LOWEST)
-        words = "Gaussian data whitened alike" if index == 0 else None
+        words = "Gaussian, whitened" if index == 0 else None
         draw_runs(panel, runs.times, runs, shown, log=True, fmt="x", color="0.5", label=words)
 
 

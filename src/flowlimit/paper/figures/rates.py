@@ -25,6 +25,8 @@ SMALLEST = 1e-12
 """Least excess, relative to the start, that is judged: rounding is not far below."""
 LEVEL = 1e-3
 """Part of the start that is left of an excess when a trial counts as ended."""
+DRAWN = 2.0
+"""Standard errors that a limit's excess has, at least, where it is drawn."""
 LOWEST = 1e-10
 """Least excess that is drawn."""
 SMOOTH = 80
@@ -140,7 +142,7 @@ def draw(label: str, data: Rates) -> Any:
 def draw_decays(panel: Any, decays: list[Decay], words: str = "limit") -> None:
     """Draw errors less their ends over time, with the slope of theory after the limit's last time."""
     for index, decay in enumerate(decays):
-        colour, runs, limit = f"C{index}", decay.runs, decay.limit
+        colour, runs, limit = f"C{index}", decay.runs, _resolved(decay.limit)
         shown = (runs.times > 0.0) & (runs.value > max(SMALLEST * runs.value[0], LOWEST))
         draw_runs(panel, runs.times, runs, shown, log=True, color=colour, label=rf"$\alpha$ = {decay.scale:g}")
         draw_limit(panel, limit.times, limit, limit.times > 0.0, color=colour, least=LOWEST)
@@ -152,7 +154,14 @@ def draw_decays(panel: Any, decays: list[Decay], words: str = "limit") -> None:
     panel.plot([], [], color="black", linestyle="--", label=r"$t^{-3/2} e^{-2\gamma t}$")
     panel.set(xscale="log", yscale="log", xlabel="time $t$", ylabel="training error less its end", ylim=(LOWEST, None))
     panel.set_xlim(0.3, None)
-    panel.legend()
+    panel.legend(loc="lower left", fontsize=6)
+
+
+def _resolved(line: Line) -> Line:
+    """Return a curve up to where its error becomes as large as itself."""
+    lost = np.flatnonzero(line.value < DRAWN * line.stderr)
+    stop = int(lost[0]) if len(lost) else len(line.times)
+    return Line(*(numbers[:stop] for numbers in line))
 
 
 def draw_rates(panel: Any, data: Rates) -> None:
