@@ -25,7 +25,11 @@ def test_the_archive_is_read_and_checked(tmp_path):
     rows = np.round(np.random.default_rng(0).normal(size=(5, 7)), 6)
     path = archive(tmp_path / "genes.tar.gz", rows)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    np.testing.assert_allclose(load_expression(path, sha256=digest), rows)
+    for _ in range(2):  # the second time from what was kept
+        np.testing.assert_allclose(load_expression(path, sha256=digest), rows)
+    assert len(list(tmp_path.glob("genes.tar.gz.*.npy"))) == 1
+    other = archive(path, rows + 1.0)
+    np.testing.assert_allclose(load_expression(other), rows + 1.0)
     with pytest.raises(ValueError, match="it is not whole, or another file"):
         load_expression(path, sha256="0" * 64)
     with pytest.raises(FileNotFoundError, match=r"give the path of TCGA.*or source='chop'"):

@@ -15,6 +15,9 @@ def paper(
     labels: Labels = None,
     show: Annotated[bool, Option("--list", help="List the labels and what they show.")] = False,
     quick: Annotated[bool, Option(help="Small sizes: minutes, with error bars to match.")] = False,
+    expression: Annotated[
+        Path | None, Option(help="The UCI gene expression archive, in place of the data of the extra.")
+    ] = None,
     out: Annotated[Path, Option(help="Folder of pictures, verdicts, experiments; these are kept.")] = Path("paper"),
     workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
 ) -> None:
@@ -27,7 +30,14 @@ def paper(
     from .sweep import open_executor, resumable
 
     with open_executor(workers, None) as executor, resumable(f"experiments in {out} are kept"):
-        entries = reproduce(labels or (), out=out, quick=quick, executor=executor, progress=sys.stderr.isatty())
+        entries = reproduce(
+            labels or (),
+            out=out,
+            quick=quick,
+            expression=None if expression is None else str(expression),
+            executor=executor,
+            progress=sys.stderr.isatty(),
+        )
     for entry in entries:
         typer.echo(f"{entry.label}: {entry.seconds:.0f} s, {out / entry.file if entry.file else 'no picture'}")
         for verdict in entry.verdicts:

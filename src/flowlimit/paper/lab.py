@@ -15,6 +15,7 @@ class Lab:
 
     folder: Path
     quick: bool
+    expression: str | None = None
     executor: Any = None
     progress: Progress = False
     spent: list[float] = field(default_factory=list)

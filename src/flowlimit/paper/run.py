@@ -15,15 +15,21 @@ ENDINGS = ("png", "pdf")
 
 
 def reproduce(
-    labels: Sequence[str] = (), *, out: Path, quick: bool = False, executor: Any = None, progress: Any = False
+    labels: Sequence[str] = (),
+    *,
+    out: Path,
+    quick: bool = False,
+    expression: str | None = None,
+    executor: Any = None,
+    progress: Any = False,
 ) -> list[Entry]:
     """Reproduce figures, all unless some are named; return what became of each, with its verdicts.
 
     Pictures, ``summary.md`` and ``summary.json`` are written to ``out``; experiments are kept there, so that a call
-    that was stopped goes on where it was.
+    that was stopped goes on where it was. ``expression`` is the path of the paper's own real data, the UCI archive.
     """
     wanted = list(dict.fromkeys(find(label) for label in labels)) if labels else list(BOOK)
-    lab = Lab(out, quick, executor, progress)
+    lab = Lab(out, quick, expression, executor, progress)
     out.mkdir(parents=True, exist_ok=True)
     for figure in wanted:
         write_entry(out, _make(figure, lab))
@@ -38,7 +44,10 @@ def _make(figure: Figure, lab: Lab) -> Entry:
     began = time.perf_counter()
     lab.spent.clear()
     module = figure.module
-    data = module.compute(figure.label, lab, read_parameters(figure.parameters, quick=lab.quick))
+    parameters = read_parameters(figure.parameters, quick=lab.quick)
+    if lab.expression is not None and hasattr(parameters, "source"):
+        parameters.source = lab.expression
+    data = module.compute(figure.label, lab, parameters)
     name = figure.label.replace(":", "_")
     with plt.style.context(str(resources.files("flowlimit.paper") / "paper.mplstyle")):
         file = _save(module.draw(figure.label, data), lab.folder / name)

@@ -10,7 +10,7 @@ from ..lines import Numbers, draw_runs
 from ..parameters import read_parameters
 from ..verdict import Verdict, judge_deviations
 from . import ends, rates
-from .real import expression_of, gaussian_like, real_decays, real_points
+from .real import expression_of, gaussian_like, name_of, real_decays, real_points
 from .scales import Points, Scales, compare_scales, draw_scales, judge_scales
 
 
@@ -34,9 +34,9 @@ def compute(label: str, lab: Lab, p: SimpleNamespace) -> LongTime:
     return LongTime(
         compare_scales(p, [gaussian, real_points(lab, p, white)]),
         known,
-        real_decays(lab, p, white, "real-decays", known),
-        real_decays(lab, p, alike, "control-decays", known),
-        p.source,
+        real_decays(lab, p, white, f"real-decays-{name_of(p)}", known),
+        real_decays(lab, p, alike, f"control-decays-{name_of(p)}", known),
+        name_of(p),
     )
 
 

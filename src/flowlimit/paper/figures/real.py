@@ -1,5 +1,6 @@
 """Real data: training on random subsets of whitened expression levels, and on Gaussian data whitened alike."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -29,6 +30,11 @@ def expression_of(p: SimpleNamespace) -> Matrix:
     return whiten(load_expression(p.source))
 
 
+def name_of(p: SimpleNamespace) -> str:
+    """Return what figures call the data."""
+    return Path(p.source).name.partition("-")[0]
+
+
 def gaussian_like(white: Matrix, key: int) -> Matrix:
     """Return Gaussian data of as many samples, whitened as the real data are: a control of what whitening does."""
     return whiten(np.random.default_rng(key).normal(size=white.shape))
@@ -36,10 +42,10 @@ def gaussian_like(white: Matrix, key: int) -> Matrix:
 
 def real_points(lab: Lab, p: SimpleNamespace, white: Matrix) -> Points:
     """Return test errors at the end over init scales."""
-    _, _, test = _train(lab, p, white, "real-ends", p.scales, [0.0, p.step_size * p.num_steps])
+    _, _, test = _train(lab, p, white, f"real-ends-{name_of(p)}", p.scales, [0.0, p.step_size * p.num_steps])
     last = test[:, :, -1]
     spread = last.std(axis=0, ddof=1) / np.sqrt(p.subsets)
-    return Points(f"real data ({p.source})", np.array(p.scales), last.mean(axis=0), spread, p.subsets)
+    return Points(f"real data ({name_of(p)})", np.array(p.scales), last.mean(axis=0), spread, p.subsets)
 
 
 def real_decays(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, known: list[rates.Decay]) -> list[rates.Decay]:
@@ -75,7 +81,7 @@ class Entries(NamedTuple):
 
 def compute(label: str, lab: Lab, p: SimpleNamespace) -> Entries:
     """Look at the real data."""
-    return Entries(expression_of(p).ravel(), p.source)
+    return Entries(expression_of(p).ravel(), name_of(p))
 
 
 def draw(label: str, data: Entries) -> Any:
