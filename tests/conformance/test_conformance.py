@@ -19,10 +19,11 @@ def test_row(name):
     found = fl.conform(*ROWS[name])
     assert found.passed, found
     model, task, training = ROWS[name]
-    if not isinstance(training, fl.GradientFlow):  # panels of other lengths may need other shapes
+    # Panels of other lengths may need other shapes; rough limits, from 0.2 on, have fewer paths.
+    if not isinstance(training, fl.GradientFlow):
         changed = jax.tree.map(lambda x: 1.01 * x if eqx.is_inexact_array(x) and not x.ndim else x, model)
         assert not traced(lambda: fl.simulate(changed, task, training, dim=400, trials=20, key=1))
-        assert not traced(lambda: fl.solve_dmft(changed, task, training, rtol=0.3, throw=False))
+        assert not traced(lambda: fl.solve_dmft(changed, task, training, rtol=0.19, throw=False))
 
 
 def traced(work):
