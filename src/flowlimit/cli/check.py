@@ -23,8 +23,7 @@ def check(
 
     options = problem.options("solve", rtol=rtol, time_limit=time_limit)
     options |= problem.options("check", dims=dims, trials=trials)
-    nouns = (problem.model, problem.task, problem.training)
-    trust = fl.check(*nouns, **options, key=problem.key, progress=not as_json)
+    trust = fl.check(*problem.nouns, **options, key=problem.key, progress=not as_json)
     worst = [comparison.worst for comparison in trust.comparisons]
     numbers = {"passed": trust.passed, "dims": trust.dims, "standard_errors": [size for _, _, size in worst]}
     give(numbers, as_json=as_json, text=f"{trust}")

@@ -39,6 +39,11 @@ class Problem(NamedTuple):
     key: int
     settings: Any
 
+    @property
+    def nouns(self) -> tuple[Any, Any, Any]:
+        """The model, the task and the training, as verbs take them."""
+        return self.model, self.task, self.training
+
     def options(self, verb: str, **given: Any) -> dict[str, Any]:
         """Return the settings of a verb: what flags give, else what the file says."""
         known = getattr(self.settings, verb)

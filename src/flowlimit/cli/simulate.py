@@ -20,8 +20,7 @@ def simulate(
 
     check_new(out)
     options = problem.options("simulate", dim=dim, trials=trials)
-    nouns = (problem.model, problem.task, problem.training)
-    runs = fl.simulate(*nouns, **options, key=problem.key, progress=not as_json, throw=False)
+    runs = fl.simulate(*problem.nouns, **options, key=problem.key, progress=not as_json, throw=False)
     give(runs, as_json=as_json, out=out)
     draw(runs, plot)
     end([runs.result])

@@ -22,8 +22,7 @@ def solve(
 
     check_new(out)
     options = problem.options("solve", rtol=rtol, time_limit=time_limit)
-    nouns = (problem.model, problem.task, problem.training)
-    limit = fl.solve_dmft(*nouns, **options, key=problem.key, progress=not as_json, throw=False)
+    limit = fl.solve_dmft(*problem.nouns, **options, key=problem.key, progress=not as_json, throw=False)
     give(limit, as_json=as_json, out=out)
     if limit.replicas:
         draw(limit, plot)

@@ -93,7 +93,8 @@ def theory_of(inputs: Inputs) -> Theory:
     """Return where training ends, how fast, and through which phases."""
     model, task, _ = inputs.nouns
     closed = lambda verb: _or_none(lambda: verb(model, task))
-    return Theory(closed(fixed_point), closed(convergence_rate), closed(timescales))
+    rate = closed(convergence_rate)
+    return Theory(closed(fixed_point) if rate is None else rate.point, rate, closed(timescales))
 
 
 def trade_off_of(inputs: Inputs) -> TradeOff | None:

@@ -63,8 +63,8 @@ class Page:
             *self.sliders.values(),
             *(words("depth of the network"), self.depth, words("dim of the runs"), self.dim),
             pn.layout.Divider(),
-            copy_button("copy as Python", lambda: f"{self.inputs.to_python()}"),
-            copy_button("copy as TOML", lambda: f"{self.inputs.to_toml()}"),
+            copy_button("copy as Python", lambda: Inputs.to_python(self.inputs)),
+            copy_button("copy as TOML", lambda: Inputs.to_toml(self.inputs)),
             pn.Row(data, figure),
             sizing_mode="stretch_width",
         )

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .. import __version__
+from ..numerics.devices import usable_cores
 from .book import BOOK
 from .verdict import Verdict
 
@@ -77,6 +78,4 @@ def write_summary(out: Path, entries: Sequence[Entry]) -> None:
 
 
 def _machine() -> str:
-    import os
-
-    return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    return f"{usable_cores()} cores, {platform.machine()}, Python {platform.python_version()}"

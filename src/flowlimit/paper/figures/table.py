@@ -6,7 +6,6 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ...asymptotics.fixed_point import fixed_point
 from ...asymptotics.minimizer import minimizer
 from ...asymptotics.rate import convergence_rate
 from ...problem.models import DiagonalLinear
@@ -47,15 +46,15 @@ class Row(NamedTuple):
 def compute(label: str, lab: Lab, p: SimpleNamespace) -> list[Row]:
     """Compute each line from its equations and from minimisers at finite size."""
     problems = [(p.weight_decay, ratio) for ratio in p.ratios] + [(0.0, ratio) for ratio in p.ratios]
-    return [_row(p, decay, ratio) for decay, ratio in problems]
+    return [row_of(p, decay, ratio) for decay, ratio in problems]
 
 
-def _row(p: SimpleNamespace, decay: float, ratio: float) -> Row:
+def row_of(p: SimpleNamespace, decay: float, ratio: float) -> Row:
+    """Compute one line."""
     task = task_of(p, ratio)
     models = [DiagonalLinear(scale, weight_decay=decay) for scale in p.init_scales]
-    points = [fixed_point(model, task) for model in models]
     rates = [convergence_rate(model, task) for model in models]
-    errors = np.array([float(point.test_error) for point in points])
+    errors = np.array([float(rate.point.test_error) for rate in rates])
     found = [
         [minimizer(model, draw_data(task, dim=p.dim, key=p.key, trial=trial)).test_error for trial in range(p.trials)]
         for model in models
@@ -64,7 +63,7 @@ def _row(p: SimpleNamespace, decay: float, ratio: float) -> Row:
     return Row(
         decay,
         ratio,
-        WORDS[points[0].case],
+        WORDS[rates[0].point.case],
         np.array(p.init_scales),
         errors,
         np.array([float(rate.gamma) for rate in rates]),
