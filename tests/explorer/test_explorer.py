@@ -11,10 +11,9 @@ import flowlimit as fl
 
 pytest.importorskip("panel")
 
-from flowlimit.explorer import pictures
 from flowlimit.explorer.answers import Found, law_times, limit_of, runs_of, theory_of, trade_off_of
 from flowlimit.explorer.inputs import PRESETS, SLIDERS, Inputs
-from flowlimit.explorer.pictures import LOOKS
+from flowlimit.explorer.pictures import LOOKS, Decay, Errors, Kernels, Law, Scene, TradeOff
 from flowlimit.explorer.worker import Worker
 
 LOOK = LOOKS["default"]
@@ -45,37 +44,52 @@ def found():
     return Found(theory_of(SHORT), limit_of(SHORT, 0.9, never), runs_of(SHORT, never), trade_off_of(SHORT))
 
 
-def test_pictures_show_what_was_found(found):
-    errors = pictures.errors(LOOK, SHORT, found)
-    lines = {trace["name"]: trace for trace in errors["data"] if "name" in trace}
-    np.testing.assert_array_equal(lines["test error"]["y"], found.limit.test_error)
-    assert [note["text"] for note in errors["layout"]["annotations"]] == ["search", "descent"]
-    ends = [shape["y0"] for shape in errors["layout"]["shapes"] if shape["type"] == "line"]
-    assert ends[1] == pytest.approx(float(found.theory.point.test_error))
-    law = pictures.law(LOOK, float(law_times(SHORT)[-1]), found)
-    bars, line, density = law["data"]
-    width = bars["width"]
-    inside = np.abs(found.runs.weights[:, -1] - 0.45) < 0.75  # within the picture
-    assert np.sum(bars["y"]) * width == pytest.approx(inside.mean(), abs=0.05)
+def shown(picture, inputs, found):
+    """Return a picture that shows what was found, at the last time."""
+    picture.show(Scene(inputs, found, float(law_times(inputs)[-1])))
+    return picture
+
+
+def test_errors_show_the_limit_its_end_and_its_phases(found):
+    errors = shown(Errors(LOOK), SHORT, found)
+    after = found.limit.times >= errors.times.start
+    np.testing.assert_array_equal(errors.lines["test_error"].source.data["y"], found.limit.test_error[after])
+    band = errors.bands["test_error"].source.data
+    np.testing.assert_allclose(band["y2"] - band["y1"], 4.0 * found.limit.test_error_stderr[after])
+    assert [name.text for name in errors.names] == ["search", "descent"]
+    assert errors.boxes[0].right == errors.boxes[1].left == float(found.theory.times.search)
+    assert errors.ends["test_error"].location == float(found.theory.point.test_error)
+
+
+def test_the_law_has_mass_one_and_that_of_the_runs(found):
+    law = shown(Law(LOOK), SHORT, found)
+    line, bars = law.paths.source.data, law.bars.source.data
+    width = line["x"][1] - line["x"][0]
     assert np.nansum(line["y"]) * width == pytest.approx(1.0, abs=1e-6)
-    assert density["name"] == "density at the end"
-    point = pictures.trade_off(LOOK, SHORT, found)["data"][1]
-    assert point["y"] == [pytest.approx(float(found.theory.point.test_error))]
-    decay = pictures.decay(LOOK, found)["data"]
-    assert "exp(-2" in decay[1]["name"]
-    assert len(pictures.kernels(LOOK, found.limit)["data"]) == 2
+    inside = np.abs(found.runs.weights[:, -1] - 0.45) < 0.75  # within the picture
+    assert np.sum(bars["top"]) * width == pytest.approx(inside.mean(), abs=0.05)
+    assert len(law.end.source.data["y"])
+
+
+def test_rates_and_kernels(found):
+    here = shown(TradeOff(LOOK), SHORT, found).here.source.data
+    np.testing.assert_array_equal(here["y"], [float(found.theory.point.test_error)])
+    decay = shown(Decay(LOOK), SHORT, found)
+    assert len(decay.slope.source.data["y"])
+    maps = shown(Kernels(LOOK), SHORT, found).maps
+    image, response = (np.asarray(maps[name].source.data["image"][0]) for name in ("C_w", "R_w"))
+    assert image[-1, -1] == pytest.approx(found.limit.kernels.C_w[-1, -1])
+    np.testing.assert_array_equal(image, image.T)
+    assert np.isnan(response[0, 1])
 
 
 def test_pictures_without_answers_say_so():
     nothing = Found()
-    for picture in (
-        pictures.law(LOOK, 1.0, nothing),
-        pictures.kernels(LOOK, None),
-        pictures.trade_off(LOOK, SHORT, nothing),
-        pictures.decay(LOOK, nothing),
-    ):
-        assert picture["layout"]["annotations"][0]["text"]
-    assert pictures.errors(LOOK, SHORT, nothing)["data"] == []
+    for picture in (Errors(LOOK), Law(LOOK), TradeOff(LOOK), Decay(LOOK)):
+        shown(picture, SHORT, nothing)
+        assert picture.chart.figure.title.text
+        assert all(len(column) == 0 for r in picture.chart.figure.renderers for column in r.data_source.data.values())
+    shown(Kernels(LOOK), SHORT, nothing)
     assert nothing.words(done=False) == "solving ..."
 
 
@@ -84,7 +98,7 @@ def test_where_there_is_no_closed_form(found):
     deep = theory_of(Inputs(depth=3))
     assert deep.point is None or deep.rate is None
     assert theory_of(Inputs(aspect_ratio=1.0)).rate is None
-    assert pictures.errors(LOOK, Inputs(depth=3), Found(deep, found.limit))["data"]
+    assert len(shown(Errors(LOOK), Inputs(depth=3), Found(deep, found.limit)).lines["test_error"].source.data["y"])
 
 
 def test_the_worker_answers_the_newest_request_alone():

@@ -3,7 +3,7 @@
 EXTRAS = {
     "cluster": ("distributed", "dask", "dask_jobqueue"),
     "verify": ("sklearn", "cvxpy", "clarabel"),
-    "explore": ("panel", "plotly"),
+    "explore": ("panel", "bokeh"),
     "data": ("SurvSet",),
     "docs": ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb"),
     "dev": ("beartype", "hypothesis", "nox", "pytest"),

@@ -124,6 +124,11 @@ def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
     return _KEPT[inputs]
 
 
+def kept_limit(inputs: Inputs) -> Limit | None:
+    """Return the coarse limit if it is known already."""
+    return _KEPT.get(inputs)
+
+
 def limit_of(inputs: Inputs, rtol: float, stop: Stop) -> Limit:
     """Return the limit; what was found so far if it was stopped."""
     return solve_dmft(*inputs.nouns, rtol=rtol, key=KEY, time_limit=PATIENCE, throw=False, progress=lambda *_: stop())

@@ -1,10 +1,12 @@
 """The explorer as an application on this machine."""
 
-from typing import Any
+import threading
+from typing import Any, ClassVar
 
 import panel as pn
-from panel.theme.fast import Fast
 
+from .answers import coarse_limit
+from .inputs import Inputs
 from .page import Page
 
 TITLE = "flowlimit explorer"
@@ -21,17 +23,23 @@ LIFETIME = 10_000
 """Milliseconds after which a session that was closed is forgotten, with its worker."""
 
 
+class Plain(pn.template.VanillaTemplate):
+    """Panel's lightest page, without its font, which is fetched from elsewhere."""
+
+    _resources: ClassVar[dict[str, Any]] = {"css": {}}
+
+
 def make_page() -> Any:
     """Return one session's page."""
     page = Page()
-    look = {"sidebar_width": 300, "font_url": "", "font": "system-ui", "raw_css": [NARROW]}
-    return pn.template.FastListTemplate(title=TITLE, sidebar=[page.controls()], main=[page.main()], **look)
+    return Plain(title=TITLE, sidebar=[page.controls()], main=[page.main()], sidebar_width=330, raw_css=[NARROW])
 
 
 def serve(port: int = 0, *, address: str = "127.0.0.1", show: bool = True, threaded: bool = False) -> Any:
     """Serve the explorer on loopback, unless another address is given; it asks nothing of the internet."""
-    Fast._resources.pop("font", None)  # it is fetched from elsewhere; the browser's own font will do
-    pn.extension("plotly")
+    pn.extension()
+    # The first page's problem is solved before anyone opens it: solving compiles.
+    threading.Thread(target=coarse_limit, args=(Inputs(), lambda: False), daemon=True).start()
     options: dict[str, Any] = {"port": port, "address": address, "show": show, "title": TITLE, "threaded": threaded}
     options |= {"check_unused_sessions_milliseconds": LIFETIME // 2, "unused_session_lifetime_milliseconds": LIFETIME}
     return pn.serve({"/": make_page}, **options)

@@ -7,11 +7,10 @@ from typing import Any
 
 import panel as pn
 
-from . import pictures
-from .answers import Found, law_times
+from .answers import Found, kept_limit, law_times
 from .inputs import DEPTHS, DIMS, PRESETS, SLIDERS, Inputs
-from .pictures import LOOKS
-from .widgets import card, choice, copy_button, pane, player, slider
+from .pictures import HEIGHT, LOOKS, PICTURES, Picture, Scene
+from .widgets import card, choice, copy_button, player, slider
 from .worker import Worker
 
 TITLES = {
@@ -36,7 +35,8 @@ class Page:
 
     def __init__(self) -> None:
         self.look = LOOKS["dark" if pn.config.theme == "dark" else "default"]
-        self.inputs, self.found = Inputs(), Found()
+        self.inputs = Inputs()
+        self.found = Found(limit=kept_limit(self.inputs))
         self.sliders = {name: slider(name, getattr(self.inputs, name)) for name in SLIDERS}
         self.depth = choice("depth", DEPTHS, self.inputs.depth)
         self.dim = choice("dim", DIMS, self.inputs.dim)
@@ -44,8 +44,10 @@ class Page:
         last = len(law_times(self.inputs)) - 1
         self.player = player(last)
         self.status = pn.pane.Markdown("", css_classes=["status"])
-        self.panes = {name: pane(pictures.empty(self.look, "being computed")) for name in TITLES}
+        self.panes = {name: pn.pane.Bokeh(height=HEIGHT, sizing_mode="stretch_width") for name in TITLES}
+        self.pictures: dict[str, Picture] = {}
         self._setting, self._answered = False, None
+        self._draw("errors")  # if an earlier page asked for it, it is there when the page opens
         self._watch()
         self.document = pn.state.curdoc
         self.worker = Worker(self._publish)
@@ -73,7 +75,9 @@ class Page:
         """Return the pictures; they stand beside each other where there is room."""
         below = {"law": [self.player]}
         cards = [card(words, name, self.panes[name], *below.get(name, [])) for name, words in TITLES.items()]
-        return pn.Column(self.status, pn.FlexBox(*cards, sizing_mode="stretch_width"), sizing_mode="stretch_width")
+        return pn.Column(
+            self.status, pn.FlexBox(*cards, gap="12px", sizing_mode="stretch_width"), sizing_mode="stretch_width"
+        )
 
     def _watch(self) -> None:
         for widget in (*self.sliders.values(), self.depth, self.dim):
@@ -126,16 +130,11 @@ class Page:
         self.status.object = self.found.words(done=name == "done")
 
     def _draw(self, name: str) -> None:
-        found, look = self.found, self.look
+        if name not in self.pictures:  # the page opens with the errors, and has the others a moment later
+            self.pictures[name] = PICTURES[name](self.look)
+            self.panes[name].object = self.pictures[name].root
         time = float(law_times(self.inputs)[int(self.player.value)])
-        draw = {
-            "errors": lambda: pictures.errors(look, self.inputs, found),
-            "law": lambda: pictures.law(look, time, found),
-            "decay": lambda: pictures.decay(look, found),
-            "kernels": lambda: pictures.kernels(look, found.limit),
-            "trade_off": lambda: pictures.trade_off(look, self.inputs, found),
-        }
-        self.panes[name].object = draw[name]()
+        self.pictures[name].show(Scene(self.inputs, self.found, time))
 
     def _data(self) -> io.StringIO:
         return io.StringIO(json.dumps({"inputs": self.inputs.numbers()} | self.found.numbers(), indent=1))

@@ -1,4 +1,4 @@
-"""Pieces of the page: sliders within bounds, panes for pictures, buttons that give a text to copy."""
+"""Pieces of the page: sliders within bounds, cards for pictures, buttons that give a text to copy."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,10 +7,9 @@ import numpy as np
 import panel as pn
 
 from .inputs import PRESETS, SLIDERS, Inputs
-from .pictures import Picture
 
-HEIGHT, WIDTH = 330, 380
-"""Of a picture; the width is the least."""
+WIDTH = 380
+"""The least of a picture."""
 STOPS = 81
 """Places of a slider on a log scale."""
 COPY = "setTimeout(() => navigator.clipboard && navigator.clipboard.writeText(shown.value), 600)"
@@ -40,12 +39,6 @@ def player(last: int) -> Any:
     """Return a slider over times that plays by itself."""
     look = {"interval": 250, "show_loop_controls": False, "sizing_mode": "stretch_width"}
     return pn.widgets.Player(name="time", start=0, end=last, value=last, **look)
-
-
-def pane(picture: Picture) -> Any:
-    """Return a place for a picture."""
-    config = {"responsive": True, "displaylogo": False}
-    return pn.pane.Plotly(picture, height=HEIGHT, sizing_mode="stretch_width", config=config)
 
 
 def card(title: str, name: str, *parts: Any) -> Any:

@@ -1,0 +1,64 @@
+"""The kernels C_w and R_w as heat maps over two times."""
+
+import numpy as np
+from bokeh.layouts import row
+from bokeh.models import ColorBar, ColumnDataSource, LinearColorMapper, Range1d
+from jaxtyping import Float
+
+from ...results import Limit
+from .look import Look, empty_figure
+from .picture import Scene
+
+SQUARES = 48
+"""Squares along a side of a heat map."""
+NAMES = ("C_w", "R_w")
+
+
+class Kernels:
+    """Two heat maps beside each other."""
+
+    def __init__(self, look: Look) -> None:
+        self.span = Range1d(start=0.0, end=1.0)
+        self.maps = {name: _HeatMap(look, name, self.span) for name in NAMES}
+        self.root = row(*(one.figure for one in self.maps.values()), sizing_mode="stretch_width")
+
+    def show(self, scene: Scene) -> None:
+        """Draw the limit's kernels."""
+        limit = scene.found.limit
+        if limit is None or limit.kernels is None:
+            return
+        low, high, values = squares(limit)
+        self.span.update(start=low, end=high)
+        for name, one in self.maps.items():
+            one.show(values[name], low, high)
+
+
+class _HeatMap:
+    def __init__(self, look: Look, name: str, span: Range1d) -> None:
+        self.figure = empty_figure(look, "log10 s", "log10 t", x_range=span, y_range=span)
+        self.figure.title.text = f"{name}(t, s)"
+        self.figure.xaxis.ticker.desired_num_ticks = 3  # on a narrow window more would overlap
+        self.colours = LinearColorMapper(palette="Viridis256", low=0.0, high=1.0, nan_color="rgba(0,0,0,0)")
+        self.source = ColumnDataSource({"image": [], "x": [], "y": [], "dw": [], "dh": []})
+        self.figure.image("image", "x", "y", "dw", "dh", source=self.source, color_mapper=self.colours)
+        bar = ColorBar(color_mapper=self.colours, width=8, background_fill_color=look.back)
+        bar.major_label_text_color = look.text
+        self.figure.add_layout(bar, "right")
+
+    def show(self, values: Float[np.ndarray, "t s"], low: float, high: float) -> None:
+        self.colours.update(low=float(np.nanmin(values)), high=float(np.nanmax(values)))
+        size = high - low
+        self.source.data = {"image": [values], "x": [low], "y": [low], "dw": [size], "dh": [size]}
+
+
+def squares(limit: Limit) -> tuple[float, float, dict[str, Float[np.ndarray, "t s"]]]:
+    """Return the range of log10 t, and each kernel at the nodes nearest to even log times; R_w up to s = t."""
+    assert limit.kernels is not None
+    logs = np.log10(np.maximum(limit.kernels.times, np.finfo(float).tiny))
+    logs = logs[limit.kernels.times > 0.0]
+    first = len(limit.kernels.times) - len(logs)
+    even = np.linspace(logs[0], logs[-1], SQUARES)
+    nearest = first + np.abs(even[:, None] - logs[None]).argmin(axis=1)
+    values = {name: getattr(limit.kernels, name)[np.ix_(nearest, nearest)].astype(float) for name in NAMES}
+    values["R_w"][np.triu_indices(SQUARES, 1)] = np.nan
+    return float(logs[0]), float(logs[-1]), values
