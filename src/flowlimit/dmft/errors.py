@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import norm, t
+from scipy.special import ndtr, stdtrit
 
 from .measure import Values
 
@@ -46,7 +46,7 @@ class Errors:
 
 def student_factor(replicas: int) -> float:
     """Return the factor on a standard error from few replicas that makes three of them as safe as three sigmas."""
-    return float(t.isf(norm.sf(3.0), replicas - 1)) / 3.0
+    return float(stdtrit(replicas - 1, ndtr(3.0))) / 3.0
 
 
 def estimate_errors(replicas: Replicas, name: str) -> Errors:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 Cloud = Float[np.ndarray, "points dims"]
 Weights = Float[np.ndarray, "points"]
@@ -18,6 +17,8 @@ def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
     """Scrambled Sobol points as standard normals; the first dimensions are the most even."""
     if dims == 0:
         return np.zeros((points, 0))
+    from scipy.stats import qmc  # two seconds to import, which closed forms and runs need not wait for
+
     uniform = qmc.Sobol(dims, scramble=True, bits=BITS, rng=rng).random(points)
     return ndtri(np.clip(uniform, 0.5**BITS, 1.0 - 0.5**BITS))
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 CHANCE = 1e-3
 """Chance that a true claim is judged false by the scatter of runs, all points of a panel together."""
@@ -55,6 +55,6 @@ def judge_deviations(panel: str, claim: str, what: str, deviations: Float[np.nda
 
     The bound is what the largest of as many Student numbers stays below, but for a small chance.
     """
-    bound = float(student.ppf(1.0 - CHANCE / (2.0 * len(deviations)), trials - 1))
+    bound = float(stdtrit(trials - 1, 1.0 - CHANCE / (2.0 * len(deviations))))
     measured = f"largest deviation of {what}, in standard errors"
     return Verdict(panel, claim, measured, float(np.abs(deviations).max()), bound)
