@@ -54,21 +54,24 @@ def test_derivative(aspect_ratio, case):
         assert slope == pytest.approx(float(printed), rel=1e-8)
 
 
-def test_a_thousand_are_positive():
-    """gamma > 0, and so is its derivative by the init scale: proved for aspect ratio > 1, seen below it."""
+def test_hundreds_are_positive():
+    """gamma > 0, and so is its derivative by the init scale: proved for aspect ratio > 1, seen below it.
+
+    benchmarks/rate_slopes.py takes thousands.
+    """
     rng = np.random.default_rng(1)
     scale, noise, sparsity = (
-        10.0 ** rng.uniform(-3, 2, 1000),
-        10.0 ** rng.uniform(-4, 0, 1000),
-        rng.uniform(0.02, 0.9, 1000),
+        10.0 ** rng.uniform(-3, 2, 300),
+        10.0 ** rng.uniform(-4, 0, 300),
+        rng.uniform(0.02, 0.9, 300),
     )
-    for case, ratio in (("interpolating", rng.uniform(0.05, 0.98, 1000)), ("ridgeless", rng.uniform(1.02, 5.0, 1000))):
+    for case, ratio in (("interpolating", rng.uniform(0.05, 0.98, 300)), ("ridgeless", rng.uniform(1.02, 5.0, 300))):
         gamma = lambda a, d, n, p, case=case: (
             fl.convergence_rate(fl.DiagonalLinear(a), fl.Regression(d, n, fl.Bernoulli(p)), case=case).gamma
         )
         given = tuple(map(jnp.asarray, (scale, ratio, noise, sparsity)))
         assert float(jax.vmap(gamma)(*given).min()) > 0.0
-        assert float(jax.vmap(jax.grad(gamma))(*(x[:100] for x in given)).min()) > 0.0
+        assert float(jax.vmap(jax.grad(gamma))(*(x[:50] for x in given)).min()) > 0.0
 
 
 @pytest.mark.parametrize("aspect_ratio", [0.5, 2.0])

@@ -1,6 +1,6 @@
 """Finite-size experiments: steps and flows on concrete data."""
 
-from .data import join, shared_data, trial_data
+from .data import draw_trial, join, shared_data
 from .driver import Collected, first_trial, run
 from .flows import FlowEngine
 from .plan import Group, Plan, is_random, make_plan
@@ -12,11 +12,11 @@ __all__ = [
     "Group",
     "Plan",
     "StepEngine",
+    "draw_trial",
     "first_trial",
     "is_random",
     "join",
     "make_plan",
     "run",
     "shared_data",
-    "trial_data",
 ]

@@ -72,6 +72,10 @@ def trial_data(
     return Part(None if is_shared(task) else X, w_star @ X.T, rows.take(noise), w_star)
 
 
+draw_trial = eqx.filter_jit(trial_data)
+"""The same, as one program: drawn eagerly, every operation compiles by itself."""
+
+
 def without_matrix(task: Task) -> Task:
     """Return a task with no matrix of its own: what trials share is on the devices already."""
     return eqx.tree_at(lambda task: task.design.matrix, task, jnp.zeros((0, 0))) if is_shared(task) else task

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from ..numerics.streams import as_key
 from ..problem.tasks import Dataset, Regression
-from ..simulation import join, shared_data, trial_data
+from ..simulation import draw_trial, join, shared_data
 
 
 def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
@@ -23,6 +22,6 @@ def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
         raise TypeError(f"task: given {task!r}; a Dataset is trained with the squared loss, needs fl.Regression")
     if dim < 1 or trial < 0:
         raise ValueError(f"dim, trial: given {dim} and {trial}, need at least 1 and 0")
-    own = eqx.filter_jit(trial_data)(task, task.samples(dim), dim, as_key(key), jnp.asarray(trial))
+    own = draw_trial(task, task.samples(dim), dim, as_key(key), jnp.asarray(trial))
     data = join(shared_data(task), own)
     return Dataset(data.X, data.f_star + data.noise, data.w_star, task.noise_var)

@@ -15,7 +15,7 @@ from ...problem.clocks import StepClock
 from ...problem.models import Model
 from ...problem.tasks import Task
 from ...problem.trainings import Training
-from ...simulation import join, shared_data, trial_data
+from ...simulation import draw_trial, join, shared_data
 from ...simulation.noise import kick, masked, seen_noise, step_keys
 from ...types import PRNGKey
 
@@ -27,7 +27,7 @@ def train_error_by_loop(
 ) -> Float[np.ndarray, "times"]:
     """Return the training error of trial 0 at given times, step times for gradient descent."""
     samples = task.samples(dim)
-    data = join(shared_data(task), trial_data(task, samples, dim, key, jnp.array(0)))
+    data = join(shared_data(task), draw_trial(task, samples, dim, key, jnp.array(0)))
     normals = jax.random.normal(stream(key, Purpose.INIT, jnp.array(0)), (dim, model.num_normals))
     assert data.w_star is not None  # a task draws its target
     start = jax.vmap(model.init, in_axes=(0, -1), out_axes=-1)(normals, data.w_star)
