@@ -1,5 +1,7 @@
 """Sphinx configuration; built with warnings as errors."""
 
+from pathlib import Path
+
 import flowlimit
 
 project = "flowlimit"
@@ -14,7 +16,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "myst_nb",
 ]
-exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", "auto_examples/*.md5"]
+exclude_patterns = [
+    "_build",
+    "auto_examples/*.ipynb",
+    "auto_examples/*.py",
+    "auto_examples/*.md5",
+    "tutorials/notebooks",
+]
 html_theme = "pydata_sphinx_theme"
 html_title = "flowlimit"
 html_static_path = ["_static"]
@@ -47,6 +55,7 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_execution_timeout = 300  # seconds of a cell: the first ones compile
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
@@ -62,3 +71,21 @@ sphinx_gallery_conf = {
     "default_thumb_file": None,
 }
 suppress_warnings = ["config.cache"]
+
+
+def write_notebooks(_app):
+    """Write each tutorial as a notebook for download, from the text whose cells the build executes."""
+    import nbformat
+    from myst_nb.core.read import read_myst_markdown_notebook
+
+    tutorials = Path(__file__).parent / "tutorials"
+    (tutorials / "notebooks").mkdir(exist_ok=True)
+    for page in tutorials.glob("*.md"):
+        if page.stem != "index":
+            notebook = read_myst_markdown_notebook(page.read_text())
+            nbformat.write(notebook, tutorials / "notebooks" / f"{page.stem}.ipynb")
+
+
+def setup(app):
+    """Connect what is made before pages are read."""
+    app.connect("builder-inited", write_notebooks)

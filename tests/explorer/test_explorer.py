@@ -98,6 +98,7 @@ def test_where_there_is_no_closed_form(found):
     deep = theory_of(Inputs(depth=3))
     assert deep.point is None or deep.rate is None
     assert theory_of(Inputs(aspect_ratio=1.0)).rate is None
+    assert trade_off_of(Inputs(aspect_ratio=1.0)) is None
     assert len(shown(Errors(LOOK), Inputs(depth=3), Found(deep, found.limit)).lines["test_error"].source.data["y"])
 
 

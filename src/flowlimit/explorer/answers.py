@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
 from ..asymptotics.fixed_point import FixedPoint, fixed_point
 from ..asymptotics.rate import Rate, convergence_rate
 from ..asymptotics.timescales import Timescales, timescales
-from ..results import Code, Limit, Runs
+from ..results import Code, FlowlimitError, Limit, Runs
 from ..sweeps import sweep
 from ..verbs.simulate import simulate
 from ..verbs.solve import solve_dmft
@@ -24,8 +25,11 @@ COARSE, FINE = 0.9, 0.03
 PATIENCE = 60.0
 """Seconds for the finer limit."""
 TRIALS, KEY, SCALES = 4, 0, 25
-MOST_KEPT = 64
+MOST_KEPT = 16
 _KEPT: dict[Inputs, Limit] = {}
+MOST_SHAPES = 24
+"""Shapes of runs whose programs are kept, some 30 MB each; then all programs go, so that memory does not grow."""
+_SHAPES: set[tuple[int, int, int]] = set()
 LAWS_AT = 24
 """Times at which the law of w is shown."""
 
@@ -136,9 +140,18 @@ def limit_of(inputs: Inputs, rtol: float, stop: Stop) -> Limit:
 
 def runs_of(inputs: Inputs, stop: Stop) -> Runs:
     """Return a few trials at a small dim, with weights at the times that laws are shown at."""
+    _make_room((inputs.nouns[1].samples(inputs.dim), inputs.dim, inputs.depth))
     times = law_times(inputs)
     options = {"dim": inputs.dim, "trials": TRIALS, "key": KEY, "weights_at": times}
     return simulate(*inputs.nouns, **options, throw=False, progress=lambda *_: stop())
+
+
+def _make_room(shape: tuple[int, int, int]) -> None:
+    _SHAPES.add(shape)
+    if len(_SHAPES) > MOST_SHAPES:
+        _SHAPES.clear()
+        _SHAPES.add(shape)
+        jax.clear_caches()
 
 
 def law_times(inputs: Inputs) -> Numbers:
@@ -149,5 +162,5 @@ def law_times(inputs: Inputs) -> Numbers:
 def _or_none(compute: Callable[[], Any]) -> Any:
     try:
         return compute()
-    except (ValueError, TypeError, NotImplementedError):  # no closed form for this depth, or no rate at this point
+    except (ValueError, TypeError, NotImplementedError, FlowlimitError):  # no closed form at this depth, no rate here
         return None
