@@ -119,12 +119,24 @@ FIRST = {"label": lambda f_star, n: f_star}
         (fl.Linear(), fl.CustomLoss(**FIRST, loss=lambda f, y: jnp.stack([f, y])), "fails on an output"),
         (fl.Linear(), fl.CustomLoss(**FIRST, loss=lambda f, y: jax.nn.relu(1.0 - f * y)), "jumps"),
         (fl.Reparametrized(jnp.sign, init=0.5), fl.HuberLoss(), "weight jumps"),
+        (fl.Reparametrized(jnp.sign, init=5.0), fl.HuberLoss(), "weight jumps"),
         (fl.Reparametrized(lambda theta: jnp.sign(theta) * theta**2, init=0.5), fl.HuberLoss(), None),
         (fl.Reparametrized(jax.lax.stop_gradient, init=0.5), fl.HuberLoss(), "misses a change"),
         (fl.Reparametrized(lambda theta: theta * jnp.ones((2, 2)), init=0.5), fl.HuberLoss(), "at most one axis"),
         (fl.Reparametrized(lambda theta: theta * jnp.ones(2), init=0.5), fl.HuberLoss(), "shape"),
     ],
-    ids=["no difference", "arguments", "no number", "hinge", "sign", "kink", "no gradient", "matrix", "two outputs"],
+    ids=[
+        "no difference",
+        "arguments",
+        "no number",
+        "hinge",
+        "sign",
+        "far from its jump",
+        "kink",
+        "no gradient",
+        "matrix",
+        "two outputs",
+    ],
 )
 def test_what_lies_outside_the_theorem(model, loss, words):
     """It is refused before solving, in words; a kink is not."""

@@ -5,7 +5,7 @@ sign, a stopped gradient), would give a limit that is wrong without a sign of it
 integral of the derivative must be the difference of the values. Kinks pass.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import equinox as eqx
@@ -23,7 +23,7 @@ POINTS = 1000
 """Points of a line: a jump shows as its whole height, a kink as a thousandth."""
 ALLOWED = 0.03
 REACH = 2.0
-"""How far lines go from a start; outputs go twice as far from 0."""
+"""How far lines go from a start and from 0; outputs go twice as far from 0."""
 
 
 def check_conditions(model: Model, loss: Loss, flow: Flow) -> None:
@@ -39,7 +39,7 @@ def check_conditions(model: Model, loss: Loss, flow: Flow) -> None:
 
 
 def _refuse(missed: Scalar, words: str) -> None:
-    if float(missed) > ALLOWED:  # NaN, of a line that leaves the domain, says nothing
+    if float(missed) > ALLOWED:
         raise ValueError(f"{words}; the limit needs functions without jumps, so make it smooth, e.g. jnp.tanh(50 x)")
 
 
@@ -53,11 +53,17 @@ def _model_jumps(flow: Flow) -> tuple[Scalar, Scalar]:
     start, t = flow.init(normals, jnp.ones(flow.teachers)), jnp.zeros(())
     along = REACH * jnp.cos(1.0 + jnp.arange(start.size, dtype=float)).reshape(start.shape)  # no axis is special
     g = jnp.ones(flow.outputs)
-    line = lambda x: start + x * along
+    centres = (start, jnp.zeros_like(start))  # a sign jumps at 0, which a start may be far from
     return (
-        _missed(lambda x: flow.readout(t, line(x))),
-        _missed(lambda x: flow.drift(t, line(x), g)),
+        _most(_missed(lambda x, centre=centre: flow.readout(t, centre + x * along)) for centre in centres),
+        _most(_missed(lambda x, centre=centre: flow.drift(t, centre + x * along, g)) for centre in centres),
     )
+
+
+def _most(missed: Iterable[Scalar]) -> Scalar:
+    """Return the largest; a line that leaves the domain (NaN, infinite) says nothing."""
+    each = jnp.stack(list(missed))
+    return jnp.max(jnp.where(jnp.isfinite(each), each, 0.0))
 
 
 @eqx.filter_jit
