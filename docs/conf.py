@@ -1,8 +1,11 @@
 """Sphinx configuration; built with warnings as errors."""
 
+import os
 from pathlib import Path
 
 import flowlimit
+
+os.environ.pop("MPLBACKEND", None)  # of the shell: notebooks draw inline, and would show no figure with another
 
 project = "flowlimit"
 author = "The flowlimit developers"
