@@ -1,5 +1,7 @@
 """Random slider moves in a real Chromium for some minutes: errors, dead pages, latency and memory of the server.
 
+At the end a page is opened anew, for the time to its first picture.
+
     python benchmarks/explorer_soak.py --minutes 30
 
 Needs the extras explore and dev, and a Chromium.
@@ -56,6 +58,17 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
     print(f"memory: {sizes[0]:.0f} MB first, {sizes[half]:.0f} MB half way, {sizes[-1]:.0f} MB last")
 
 
+def first_picture(browser, address: str) -> None:
+    """Open the page anew, when nothing is being computed any more."""
+    time.sleep(60.0)
+    began = time.perf_counter()
+    page = browser.new_page(viewport={"width": 1400, "height": 1100})
+    page.goto(address)
+    page.locator(".card-errors canvas").first.wait_for(timeout=180_000)
+    page.get_by_text("limit known to").wait_for(timeout=180_000)
+    print(f"first picture: {time.perf_counter() - began:.2f} s")
+
+
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
@@ -68,9 +81,12 @@ def main() -> None:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), headless=True, args=QUIET)
         page = browser.new_page(viewport={"width": 1400, "height": 1100})
-        page.goto(f"http://127.0.0.1:{given.port}/")
+        address = f"http://127.0.0.1:{given.port}/"
+        page.goto(address)
         page.get_by_text("limit known to").wait_for(timeout=180_000)
         soak(page, server, given.minutes)
+        page.close()
+        first_picture(browser, address)
         browser.close()
     server.terminate()
 
