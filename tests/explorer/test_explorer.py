@@ -50,6 +50,11 @@ def shown(picture, inputs, found):
     return picture
 
 
+def legend(picture):
+    """Return the names of what is drawn."""
+    return [item.label.value for item in picture.chart.figure.legend[0].items]
+
+
 def test_errors_show_the_limit_its_end_and_its_phases(found):
     errors = shown(Errors(LOOK), SHORT, found)
     after = found.limit.times >= errors.times.start
@@ -69,6 +74,7 @@ def test_the_law_has_mass_one_and_that_of_the_runs(found):
     inside = np.abs(found.runs.weights[:, -1] - 0.45) < 0.75  # within the picture
     assert np.sum(bars["top"]) * width == pytest.approx(inside.mean(), abs=0.05)
     assert len(law.end.source.data["y"])
+    assert legend(law)[-1] == "density at the end"
 
 
 def test_rates_and_kernels(found):
@@ -76,6 +82,7 @@ def test_rates_and_kernels(found):
     np.testing.assert_array_equal(here["y"], [float(found.theory.point.test_error)])
     decay = shown(Decay(LOOK), SHORT, found)
     assert len(decay.slope.source.data["y"])
+    assert "exp(-2" in legend(decay)[1]
     maps = shown(Kernels(LOOK), SHORT, found).maps
     image, response = (np.asarray(maps[name].source.data["image"][0]) for name in ("C_w", "R_w"))
     assert image[-1, -1] == pytest.approx(found.limit.kernels.C_w[-1, -1])
@@ -89,7 +96,9 @@ def test_pictures_without_answers_say_so():
         shown(picture, SHORT, nothing)
         assert picture.chart.figure.title.text
         assert all(len(column) == 0 for r in picture.chart.figure.renderers for column in r.data_source.data.values())
-    shown(Kernels(LOOK), SHORT, nothing)
+    for one in shown(Kernels(LOOK), SHORT, nothing).maps.values():
+        assert one.figure.title.text == "the limit is being solved"
+        assert len(one.source.data["image"]) == 0
     assert nothing.words(done=False) == "solving ..."
 
 
