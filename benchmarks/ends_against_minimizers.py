@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 import flowlimit as fl
+from flowlimit.results.spread import standard_error
 
 PROBLEMS = [
     *((a, 0.1, d, n, p) for a, d, n, p in [(0.3, 0.5, 0.01, 0.1), (0.3, 2.0, 0.1, 0.3), (1.0, 0.3, 0.0, 0.05)]),
@@ -37,7 +38,7 @@ def main() -> None:
         point = fl.fixed_point(model, task)
         data = (fl.draw(task, dim=options.dim, key=0, trial=i) for i in range(options.trials))
         found = np.array([(m.train_error, m.test_error) for m in (fl.minimizer(model, one) for one in data)])
-        mean, stderr = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(options.trials)
+        mean, stderr = found.mean(axis=0), standard_error(found)
         theory = np.array([float(point.train_error), float(point.test_error)])
         deviation = np.abs(mean - theory) / np.maximum(stderr, 1e-12)
         worst = max(worst, deviation.max())

@@ -26,6 +26,7 @@ def draw_problem(rng, longest=100.0):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--skip", type=int, default=0, help="problems at the beginning that are drawn and not solved")
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--sharp-limit", type=float, default=600.0, help="seconds for the tighter solve")
     parser.add_argument("--horizon", type=float, default=100.0, help="the longest")
@@ -35,6 +36,8 @@ def main() -> int:
     met, honest, timeouts = [], [], 0
     for index in range(options.problems):
         problem = draw_problem(rng, options.horizon)
+        if index < options.skip:
+            continue
         rough = fl.solve_dmft(*problem, rtol=1e-2, key=0, time_limit=options.time_limit, throw=False)
         timeouts += rough.result.code == fl.Code.TIMEOUT
         if not rough.replicas:

@@ -57,7 +57,8 @@ problem = plan.problem(grid.nodes, plan.counts(0, grid.nodes), 0)
 rows = march.march(problem, grid.blocks, plan.measure.count)
 shapes = lambda tree: [leaf.sharding.shard_shape(leaf.shape) for leaf in jax.tree.leaves(tree)]
 out["shapes"] = {"normals": shapes(problem.paths.normals), "rows": shapes((rows.W, rows.response, rows.Q))}
-lowered = march.march_steps.lower(problem, *march.in_room(problem, grid.blocks), plan.measure.count)
+front, empty = march.start(problem, plan.measure.count)
+lowered = march.advance_blocks.lower((problem, *march.in_room(problem, grid.blocks), front), empty)
 program = lowered.compile().compiled.as_text()
 out["program"] = re.findall("= .*? (?:all-|collective-|reduce-scatter).*?[(]", program)
 print(json.dumps(out))

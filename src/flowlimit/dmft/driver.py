@@ -29,7 +29,7 @@ ROUGH = 0.2
 LEVEL_COST = LEVEL_FACTOR
 """Seconds of a replica over those of the level below, about."""
 HOPELESS = 2.0
-"""Excess over the most replicas at which a first look is enough to go to the next level."""
+"""Excess over the most replicas, or over the bias allowed, at which a first look is enough for the next level."""
 PANEL_PART = 0.1
 """Part of the requested accuracy that the panels' relative tails may have in the pilot."""
 
@@ -126,7 +126,8 @@ def _improve(plan: Plan, work: Work, deadline: Deadline, report: Report) -> tupl
         if short.total <= 1.0:
             return work, Outcome()
         spread = short.statistical / student_factor(FIRST_LOOK)
-        if spread**2 * FIRST_LOOK > HOPELESS * MOST_REPLICAS and short.time < 1.0:
+        too_many = spread**2 * FIRST_LOOK > HOPELESS * MOST_REPLICAS
+        if (too_many or short.bias > HOPELESS) and short.time < 1.0:
             return _next_level(plan, work, short, deadline)
     done = len(work.replicas.whole)
     target = REPLICAS if done < REPLICAS else _replicas_needed(done, judge(work.replicas, plan.rtol))

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, stdtrit
 
+from ..results.spread import standard_error
 from .measure import Values
 
 RELATIVE_FLOOR = 1e-6
@@ -24,10 +25,16 @@ class Replicas:
     time_errors: Sequence[Values] = field(default_factory=list)
     coarser: "Replicas | None" = None
     judged: tuple[str, ...] = ("train_error", "test_error")  # curves that the requested accuracy is for
+    starts: Sequence[Mapping[str, float]] = field(default_factory=list)  # each curve at the first node, saved or not
 
     def stack(self, name: str) -> Float[np.ndarray, "replicas saves"]:
         """Return one curve of all replicas."""
         return np.stack([values[name] for values in self.whole])
+
+    def scale(self, name: str) -> Float[np.ndarray, "saves"]:
+        """Return what errors of a judged curve are relative to: its size, down to a part of its start."""
+        start = np.mean([abs(values[name]) for values in self.starts])
+        return np.maximum(np.abs(self.stack(name).mean(axis=0)), RELATIVE_FLOOR * start)
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def estimate_errors(replicas: Replicas, name: str) -> Errors:
     if count < 2:
         unknown = np.full(values.shape[1], np.inf)
         return Errors(unknown, unknown, unknown)
-    statistical = student_factor(count) * values.std(axis=0, ddof=1) / np.sqrt(count)
+    statistical = student_factor(count) * standard_error(values)
     time = np.mean([errors[name] for errors in replicas.time_errors], axis=0)
     return Errors(statistical, estimate_bias(replicas, name), time)
 
@@ -92,8 +99,7 @@ def judge(replicas: Replicas, rtol: float) -> Shortfall:
     worst = np.zeros(4)
     for name in replicas.judged:
         errors = estimate_errors(replicas, name)
-        mean = replicas.stack(name).mean(axis=0)
-        allowed = rtol / SIGMAS * np.maximum(np.abs(mean), RELATIVE_FLOOR * abs(mean[0]))
+        allowed = rtol / SIGMAS * replicas.scale(name)
         parts = np.stack([errors.statistical, errors.bias, errors.time, errors.total])
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.where(parts > 0.0, parts / allowed, 0.0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ..numerics.blocks import Blocks, Edges, gauss_rule, interpolation, panels, panels_of, steps
 from ..problem.clocks import Clock, StepClock
@@ -75,6 +75,13 @@ class Grid:
         tail was seen, a tenth is allowed for.
         """
         return np.maximum(tails, HANDED_ON * np.maximum.accumulate(tails))
+
+    @staticmethod
+    def sources(tails: Float[np.ndarray, "blocks"]) -> Int[np.ndarray, "blocks"]:
+        """Return which panel's tail `carried` gives each panel: its own, or the largest one before it."""
+        panels, largest = np.arange(len(tails)), np.maximum.accumulate(tails)
+        before = np.maximum.accumulate(np.where(tails == largest, panels, 0))
+        return np.where(tails >= HANDED_ON * largest, panels, before)
 
 
 HANDED_ON = 0.1

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from ..numerics.blocks import Blocks
 from ..results import PathSample
@@ -123,8 +123,17 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
 
     Errors are squared norms of interpolated roots: the roots are as smooth as paths, errors only half as resolved.
     """
-    square = lambda root: np.sum((grid.to_saves @ root) ** 2, axis=1)
-    averages = grid.to_saves @ solution.averages
+    return _curves(measure, grid.to_saves, solution)
+
+
+def starts_of(measure: Measure, grid: Grid, solution: Solution) -> Mapping[str, float]:
+    """Return the curves of one replica at its first node."""
+    return {name: float(value[0]) for name, value in _curves(measure, np.eye(1, grid.nodes), solution).items()}
+
+
+def _curves(measure: Measure, from_nodes: Float[np.ndarray, "saves nodes"], solution: Solution) -> Values:
+    square = lambda root: np.sum((from_nodes @ root) ** 2, axis=1)
+    averages = from_nodes @ solution.averages
     if measure.direct:
         train, test, loss, _ = averages[:, -len(SAMPLED) :].T
     else:
@@ -164,9 +173,21 @@ def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
 
 def _root_error(grid: Grid, root: np.ndarray) -> np.ndarray:
     """Return the time error of a squared root's norm; tails are handed on relative to the root's size."""
-    size = np.linalg.norm(root, axis=1)
-    floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
-    smallest = np.maximum(size.reshape(-1, grid.order).min(axis=1), floor)
-    relative = grid.spread(grid.carried(grid.tails(root) / smallest))
+    relative = grid.spread(grid.carried(_relative_tails(grid, root)))
     at_saves = np.linalg.norm(grid.to_saves @ root, axis=1)
-    return 2.0 * at_saves * np.maximum(at_saves, floor) * relative
+    return 2.0 * at_saves * np.maximum(at_saves, _floor(root)) * relative
+
+
+def error_sources(grid: Grid, solution: Solution) -> Mapping[str, Int[np.ndarray, "panels"]]:
+    """Return, for either error, the panel that each panel's time error comes from."""
+    roots = {"train_error": solution.L, "test_error": solution.root_w}
+    return {name: grid.sources(_relative_tails(grid, root)) for name, root in roots.items()}
+
+
+def _relative_tails(grid: Grid, root: np.ndarray) -> np.ndarray:
+    smallest = np.linalg.norm(root, axis=1).reshape(-1, grid.order).min(axis=1)
+    return grid.tails(root) / np.maximum(smallest, _floor(root))
+
+
+def _floor(root: np.ndarray) -> float:
+    return NEGLIGIBLE * float(np.linalg.norm(root[0])) + np.finfo(float).tiny

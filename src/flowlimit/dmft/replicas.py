@@ -12,7 +12,7 @@ from ..numerics.devices import usable_cores
 from ..results import Code, Outcome, PathSample
 from .errors import Replicas
 from .march import march
-from .measure import Solution, curves_of, read_paths, read_solution, time_errors
+from .measure import Solution, curves_of, read_paths, read_solution, starts_of, time_errors
 from .plan import ITERATION_PART, Plan
 from .work import Deadline, Report, Work, failed, late, split_panels
 
@@ -91,6 +91,7 @@ def _add(plan: Plan, work: Work, jobs: list[tuple[int, bool]], done: list[Done],
         [*old.time_errors, *(time_errors(plan.measure, work.grid, done[i].solution) for i in whole)],
         old.coarser,
         old.judged,
+        [*old.starts, *(starts_of(plan.measure, work.grid, done[i].solution) for i in whole)],
     )
     solutions = [*work.solutions, *(done[i].solution for i in whole)]
     sample = work.sample if work.sample is not None else done[whole[0]].sample

@@ -11,9 +11,9 @@ from jax.sharding import Mesh
 from ..numerics.blocks import panels_of
 from ..numerics.devices import any_process
 from ..results import Code, Outcome, PathSample
-from .errors import RELATIVE_FLOOR, Replicas, Shortfall, judge
+from .errors import Replicas, Shortfall, judge
 from .grid import Grid, make_grid
-from .measure import Solution
+from .measure import Solution, error_sources
 from .modes import Rotation, principal_rotation, relative_effect
 from .paths import Counts
 from .plan import Plan
@@ -61,15 +61,15 @@ class Work:
 
 
 def coarse_panels(plan: Plan, work: Work) -> np.ndarray:
-    """Return the panels whose time error is too large."""
-    coarse: set[int] = set()
+    """Return the panels that too large time errors at saved times come from."""
+    assert work.grid.edges is not None
+    coarse, at_saves = [np.zeros(0, dtype=int)], panels_of(work.grid.edges, work.grid.saves)
+    sources = error_sources(work.grid, work.solutions[-1])
     for name in work.replicas.judged:
-        mean = work.replicas.stack(name).mean(axis=0)
         error = np.mean([errors[name] for errors in work.replicas.time_errors], axis=0)
-        allowed = 0.35 * plan.rtol * np.maximum(np.abs(mean), RELATIVE_FLOOR * abs(mean[0]))
-        assert work.grid.edges is not None
-        coarse |= set(panels_of(work.grid.edges, work.grid.saves)[error > 0.5 * allowed].tolist())
-    return np.array(sorted(coarse), dtype=int)
+        allowed = 0.35 * plan.rtol * work.replicas.scale(name)
+        coarse.append(sources[name][at_saves[error > 0.5 * allowed]])
+    return np.unique(np.concatenate(coarse))
 
 
 def split_panels(plan: Plan, work: Work, which: np.ndarray) -> Work:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
+from ..results.spread import standard_error
+
 Numbers = Float[np.ndarray, "_"]
 MARKERS = 18
 """Markers of one curve of runs."""
@@ -22,7 +24,7 @@ class Line(NamedTuple):
 
 def mean_line(times: Numbers, trials: Float[np.ndarray, "trials _"]) -> Line:
     """Return the mean of trials with its standard error."""
-    return Line(times, trials.mean(axis=0), trials.std(axis=0, ddof=1) / np.sqrt(len(trials)))
+    return Line(times, trials.mean(axis=0), standard_error(trials))
 
 
 def draw_runs(panel: Any, x: Numbers, line: Line, shown: Bool[np.ndarray, "_"], *, log: bool, **style: Any) -> None:

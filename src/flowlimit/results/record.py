@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .format import uncertain
+from .spread import standard_error
 
 Times = Float[np.ndarray, "times"]
 FEWEST_TIMES = 6
@@ -114,10 +115,9 @@ class Record:
             raise ValueError(f"name: given {name!r}, needs a finite curve; there are {', '.join(self.curves)}")
         where = values.argmin(axis=1)
         times, smallest = self.times[where], values.min(axis=1)
-        spread = lambda x: float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else float("nan")
         common = float(self.curves[name].stderr[int(np.median(where))]) if hasattr(self, "bias") else 0.0
-        value_stderr = float(np.fmax(spread(smallest), common))
-        return Best(float(times.mean()), spread(times), float(smallest.mean()), value_stderr)
+        value_stderr = float(np.fmax(standard_error(smallest), common))
+        return Best(float(times.mean()), float(standard_error(times)), float(smallest.mean()), value_stderr)
 
     def table(self, rows: int = 8) -> str:
         """Return a few rows of the curves as text, values as ``0.0519(2)``."""

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from .outcome import Outcome
 from .record import Curve, Record, Times, store_attributes
+from .spread import standard_error
 
 if TYPE_CHECKING:
     import xarray
@@ -90,11 +91,10 @@ class Runs(Record):
 
 
 def _mean(value: Float[np.ndarray, "trials times"], time_error: Times | None) -> Curve:
-    trials = len(value)
-    if not trials:
+    if not len(value):
         return Curve(np.full(value.shape[1], np.nan), np.full(value.shape[1], np.nan))
     # A diverged trial has infinities: its mean is infinite and its error unknown, and numpy need not warn of that.
     with np.errstate(invalid="ignore", over="ignore"):
         mean = value.mean(axis=0)
-        stderr = value.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full_like(mean, np.nan)
+        stderr = standard_error(value)
     return Curve(mean, stderr if time_error is None else np.hypot(stderr, time_error))

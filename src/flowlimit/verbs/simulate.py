@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from ..numerics.programs import drop_programs
 from ..problem.clocks import StepClock
 from ..problem.models import Model
 from ..problem.requests import RESERVED, times_at
@@ -115,6 +116,7 @@ def simulate(
     >>> runs.test_error.shape, runs.trials
     ((51,), 4)
     """
+    drop_programs()
     began = time.perf_counter()
     models = list(model) if isinstance(model, Sequence) else [model]
     plan = make_plan(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
 from ..numerics.devices import checked_devices
+from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
 from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
@@ -92,6 +93,7 @@ def solve_dmft(
     >>> limit.test_error.shape, bool(limit.test_error_stderr.max() < 1e-8)
     ((21,), True)
     """
+    drop_programs()
     _check(model, task, training, rtol, start)
     clock = training.clock
     saves = times_at(clock, positions_of("save_at", save_at, clock))

@@ -20,6 +20,7 @@ from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
 from .correction import corrected_response, corrected_root
 from .weights_side import (
+    Equations,
     Linearised,
     advance_tangents,
     better_start,
@@ -74,12 +75,9 @@ def _first_guess(problem: Problem, block: Blocks, node: Node, front: Front, rows
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
-    source = _source(problem, node, rows, G, root)
-    w_star = problem.paths.w_star
-    theta = better_start(problem.site, block, G.own, front.theta, source, w_star, (theta, moving))
-    theta = _follow(problem, block, front, G, source, theta)
-    W = problem.site.weight(block.times, theta) - problem.paths.w_star[None]
-    return Guess(theta, W, R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
+    equations = _equations(problem, block, node, front, rows, G, root)
+    theta = _follow(problem, equations, better_start(equations, (theta, moving)))
+    return Guess(theta, equations.weight(theta), R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
 
 
 def _known(problem: Problem, node: Node, q: int) -> tuple[Float[Array, "q N"], Float[Array, "q N"], Bool[Array, ""]]:
@@ -88,33 +86,28 @@ def _known(problem: Problem, node: Node, q: int) -> tuple[Float[Array, "q N"], F
     return R, L, jnp.any(L != 0.0)
 
 
-def _source(problem: Problem, node: Node, rows: Rows, G: Feedback, root: Root) -> NodePaths:
-    """Return z/delta and the memory of earlier blocks: g = source + G (w - w*), eq. (gf_g)."""
+def _equations(
+    problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, root: Root
+) -> Equations:
+    """Return the block's equations at given operators: g = z/delta + memory of earlier blocks + G (w - w*)."""
     z = times_history(root.L, problem.paths.normals, node + root.L.shape[0])  # over sqrt(delta)
-    return z / jnp.sqrt(problem.setting.aspect_ratio) + times_history(G.past, rows.W, node)
+    source = z / jnp.sqrt(problem.setting.aspect_ratio) + times_history(G.past, rows.W, node)  # eq. (gf_g)
+    return Equations(problem.site, block, G.own, front.theta, source, problem.paths.w_star)
 
 
-def _linearise_few(
-    problem: Problem, block: Blocks, front: Front, G: Feedback, source: NodePaths, theta: NodeTheta
-) -> Linearised:
+def _linearise_few(problem: Problem, equations: Equations, theta: NodeTheta) -> Linearised:
     """Linearise the paths that serve the responses."""
     few = problem.paths.few_probability.shape[0]
-    first = lambda x: x[..., :few]
-    w_star = problem.paths.w_star
-    return linearise(problem.site, block, G.own, first(front.theta), first(source), first(w_star), first(theta))
+    return linearise(equations.first(few), theta[..., :few])
 
 
-def _follow(
-    problem: Problem, block: Blocks, front: Front, G: Feedback, source: NodePaths, theta: NodeTheta
-) -> NodeTheta:
+def _follow(problem: Problem, equations: Equations, theta: NodeTheta) -> NodeTheta:
     """Bring the paths to rest at given operators: cheap, and the operators then start from good paths."""
-    step = lambda theta: newton_paths(problem.site, block, G.own, front.theta, source, problem.paths.w_star, theta)
-    weight = lambda theta: problem.site.weight(block.times, theta) - problem.paths.w_star[None]
+    weight, paths = equations.weight, problem.paths
 
     def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         theta, _, count = carry
-        new = step(theta)
-        paths = problem.paths
+        new = newton_paths(equations, theta)
         change = _relative_change(weight(new), weight(theta), paths.probability, jnp.array(1.0), paths.total)
         return new, change, count + 1
 
@@ -124,10 +117,10 @@ def _follow(
 
 def _iterate(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> Guess:
     setting, paths = problem.setting, problem.paths
-    source = _source(problem, node, rows, guess.G, guess.root)
-    theta = newton_paths(problem.site, block, guess.G.own, front.theta, source, paths.w_star, guess.theta)
-    W = problem.site.weight(block.times, theta) - paths.w_star[None]
-    at = _linearise_few(problem, block, front, guess.G, source, theta)
+    equations = _equations(problem, block, node, front, rows, guess.G, guess.root)
+    theta = newton_paths(equations, guess.theta)
+    W = equations.weight(theta)
+    at = _linearise_few(problem, equations, theta)
     mean = block_response(
         at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, paths.few_probability
     )
@@ -197,10 +190,10 @@ def _relative_change(
 
 def _accept(problem: Problem, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:
     q, (k, M) = block.times.shape[0], front.theta.shape
-    source = _source(problem, node, rows, guess.G, guess.root)
-    p = problem.site.drift(block.times, guess.theta, source + guess.G.own @ guess.W)
+    equations = _equations(problem, block, node, front, rows, guess.G, guess.root)
+    p = problem.site.drift(block.times, guess.theta, equations.source + guess.G.own @ guess.W)
     theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
-    at = _linearise_few(problem, block, front, guess.G, source, guess.theta)
+    at = _linearise_few(problem, equations, guess.theta)
     tangent, dW = advance_tangents(block, at, block_tangents(block, at), guess.G, front.tangent, rows.response, node)
     w = guess.W + problem.paths.w_star[None]
     # What failed must not stay behind: the next try masks these rows, and 0 times NaN is NaN.

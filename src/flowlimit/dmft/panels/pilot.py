@@ -4,16 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 from ...numerics.blocks import Edges, panels
-from ...numerics.devices import of_first_process, put_everywhere
+from ...numerics.devices import of_first_process
 from ...types import Scalar
 from ..grid import ORDER, panel_tail
-from ..march import advance_block, start
+from ..march import advance_blocks, in_room, start
 from ..measure import NEGLIGIBLE, Solution, read_solution
 from ..problem import Problem
 from ..shards import on_devices
@@ -60,8 +59,8 @@ def choose_panels(
         if node + ORDER > room:
             raise RoomError(np.array(edges))
         end = _next_edge(edges[-1], length, horizon, known)
-        block = jax.tree.map(lambda x: x[0], panels(np.array([edges[-1], end]), ORDER))
-        tried, rows = advance_block((problem, *put_everywhere(problem.mesh, (block, jnp.array(node))), front), rows)
+        panel = in_room(problem, panels(np.array([edges[-1], end]), ORDER), first=len(edges) - 1)
+        tried, rows = advance_blocks((problem, *panel, front), rows)
         tail, scale = _relative_tail(rows, node, problem.setting.tolerance, scale)
         tail = float(of_first_process(problem.mesh, np.array(tail)))
         length = end - edges[-1]

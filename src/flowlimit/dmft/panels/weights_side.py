@@ -28,6 +28,26 @@ SETTLED = 1e-20
 """Squared residual below which rounding decides whether a step makes it worse."""
 
 
+class Equations(NamedTuple):
+    """A block's collocation equations for theta on every path, at given operators."""
+
+    site: Site
+    block: Blocks
+    G: Float[Array, "nodes nodes"]
+    start: Float[Array, "k paths"]
+    source: NodePaths
+    w_star: Float[Array, "paths"]
+
+    def first(self, paths: int) -> "Equations":
+        """Return the equations of the first paths alone."""
+        own = (x[..., :paths] for x in (self.start, self.source, self.w_star))
+        return Equations(self.site, self.block, self.G, *own)
+
+    def weight(self, theta: NodeTheta) -> NodePaths:
+        """Return w - w*."""
+        return self.site.weight(self.block.times, theta) - self.w_star[None]
+
+
 class Linearised(NamedTuple):
     """A block's paths at the current guess: weights error, g, Jacobians, residual and the matrix J."""
 
@@ -38,18 +58,11 @@ class Linearised(NamedTuple):
     J: Float[Array, "n n paths"]
 
 
-def linearise(
-    site: Site,
-    block: Blocks,
-    G: Float[Array, "nodes nodes"],
-    start: Float[Array, "k paths"],
-    source: NodePaths,
-    w_star: Float[Array, "paths"],
-    theta: NodeTheta,
-) -> Linearised:
+def linearise(equations: Equations, theta: NodeTheta) -> Linearised:
     """Evaluate the collocation equations and their Jacobian at theta."""
     q, k, M = theta.shape
-    W, g, residual = _collocate(site, block, G, start, source, w_star, theta)
+    W, g, residual = _collocate(equations, theta)
+    site, block, G = equations.site, equations.block, equations.G
     slopes = site.slopes(block.times, theta, g)
     # (S A G C)_{ia,jb} = sum_m S_im A_ma G_mj C_jb, the sum over m as one GEMM
     pairs = (block.inner[:, None, :] * G.T[None, :, :]).reshape(q * q, q)
@@ -59,58 +72,35 @@ def linearise(
     return Linearised(W, g, slopes, residual, J)
 
 
-def _collocate(
-    site: Site,
-    block: Blocks,
-    G: Float[Array, "nodes nodes"],
-    start: Float[Array, "k paths"],
-    source: NodePaths,
-    w_star: Float[Array, "paths"],
-    theta: NodeTheta,
-) -> tuple[NodePaths, NodePaths, NodeTheta]:
+def _collocate(equations: Equations, theta: NodeTheta) -> tuple[NodePaths, NodePaths, NodeTheta]:
     q, k, M = theta.shape
-    W = site.weight(block.times, theta) - w_star[None]
-    g = source + G @ W
+    site, block, G = equations.site, equations.block, equations.G
+    W = equations.weight(theta)
+    g = equations.source + G @ W
     p = site.drift(block.times, theta, g)
-    return W, g, theta - start[None] - (block.inner @ p.reshape(q, k * M)).reshape(q, k, M)
+    return W, g, theta - equations.start[None] - (block.inner @ p.reshape(q, k * M)).reshape(q, k, M)
 
 
-def newton_paths(
-    site: Site,
-    block: Blocks,
-    G: Float[Array, "nodes nodes"],
-    start: Float[Array, "k paths"],
-    source: NodePaths,
-    w_star: Float[Array, "paths"],
-    theta: NodeTheta,
-) -> NodeTheta:
+def newton_paths(equations: Equations, theta: NodeTheta) -> NodeTheta:
     """Return theta after one Newton step on every path, tile by tile: a tile's systems stay in the cache."""
-    one = lambda part: _newton_step(site, block, G, *part)
     paths = theta.shape[-1]
     if paths <= TILE or paths % TILE:
-        return one((start, source, w_star, theta))
+        return _newton_step(equations, theta)
+    one = lambda part: _newton_step(Equations(*equations[:3], *part[:3]), part[3])
     tiled = lambda x: jnp.moveaxis(x.reshape(*x.shape[:-1], paths // TILE, TILE), -2, 0)
-    new = lax.map(one, (tiled(start), tiled(source), tiled(w_star), tiled(theta)))
+    new = lax.map(one, tuple(tiled(x) for x in (*equations[3:], theta)))
     return jnp.moveaxis(new, 0, -2).reshape(theta.shape)
 
 
-def _newton_step(
-    site: Site,
-    block: Blocks,
-    G: Float[Array, "nodes nodes"],
-    start: Float[Array, "k paths"],
-    source: NodePaths,
-    w_star: Float[Array, "paths"],
-    theta: NodeTheta,
-) -> NodeTheta:
+def _newton_step(equations: Equations, theta: NodeTheta) -> NodeTheta:
     """Take one step, shortened on paths where the whole step would make the residual worse."""
     q, k, M = theta.shape
-    at = linearise(site, block, G, start, source, w_star, theta)
+    at = linearise(equations, theta)
     step = solve_pathwise(at.J, at.residual.reshape(q * k, 1, M)).reshape(q, k, M)
     goal = _size(at.residual) + SETTLED
 
     def worse(part: Float[Array, "paths"]) -> Bool[Array, "paths"]:
-        _, _, residual = _collocate(site, block, G, start, source, w_star, theta - part[None, None] * step)
+        _, _, residual = _collocate(equations, theta - part[None, None] * step)
         return ~(_size(residual) <= goal)
 
     def shorten(carry: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -122,17 +112,9 @@ def _newton_step(
     return theta - part[None, None] * step
 
 
-def better_start(
-    site: Site,
-    block: Blocks,
-    G: Float[Array, "nodes nodes"],
-    start: Float[Array, "k paths"],
-    source: NodePaths,
-    w_star: Float[Array, "paths"],
-    guesses: tuple[NodeTheta, NodeTheta],
-) -> NodeTheta:
+def better_start(equations: Equations, guesses: tuple[NodeTheta, NodeTheta]) -> NodeTheta:
     """Return, path by path, the guess with the smaller residual."""
-    first, second = (_size(_collocate(site, block, G, start, source, w_star, theta)[2]) for theta in guesses)
+    first, second = (_size(_collocate(equations, theta)[2]) for theta in guesses)
     return jnp.where((second < first)[None, None], guesses[1], guesses[0])
 
 

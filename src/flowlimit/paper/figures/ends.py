@@ -11,6 +11,7 @@ from jaxtyping import Float
 from ...asymptotics.fixed_point import FixedPoint, fixed_point
 from ...problem.models import DiagonalLinear
 from ...problem.trainings import GradientDescent, GradientFlow
+from ...results.spread import standard_error
 from ...sweeps import Table, sweep
 from ...verbs.simulate import simulate
 from ..lab import Lab
@@ -194,7 +195,7 @@ def judge(label: str, data: Ends) -> list[Verdict]:
 def _off_law(law: Law) -> Numbers:
     """Return deviations of bins in standard errors, at least those of counting independent weights."""
     trials, dim = len(law.runs), law.dim
-    spread = law.runs.std(axis=0, ddof=1) / np.sqrt(trials)
+    spread = standard_error(law.runs)
     scatter = np.maximum(spread, np.sqrt(law.theory / (trials * dim)))
     filled = law.theory * trials * dim > FEWEST
     return ((law.runs.mean(axis=0) - law.theory) / scatter)[filled]

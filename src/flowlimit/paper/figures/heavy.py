@@ -11,6 +11,7 @@ from ...asymptotics.minimizer import minimizer
 from ...problem.designs import StudentDesign
 from ...problem.models import DiagonalLinear
 from ...problem.tasks import Regression
+from ...results.spread import standard_error
 from ...verbs.draw import draw as draw_data
 from ..lab import Lab
 from ..lines import Numbers
@@ -36,7 +37,7 @@ class Heavy(NamedTuple):
     @property
     def stderr(self) -> Float[np.ndarray, "degrees dims"]:
         """Standard error of the mean."""
-        return self.ratios.std(axis=-1, ddof=1) / np.sqrt(self.ratios.shape[-1])
+        return standard_error(self.ratios, axis=-1)
 
 
 def end_of_training(model: DiagonalLinear, task: Regression, *, dim: int, key: int) -> float:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...results.spread import standard_error
 from ..lines import Line, Numbers
 
 LATE, LAST = 1.0, 4.0
@@ -63,7 +64,7 @@ def fit_trials(quantity: Quantity, gamma: float, times: Numbers, trials: np.ndar
     fit, rough, _ = _coefficients(quantity, gamma, times[late])
     logs = np.log(trials[:, late]) + quantity.added(gamma, times[late])
     found, simpler = (np.array([one(log) for log in logs]) for one in (fit, rough))
-    stderr = float(found.std(ddof=1) / np.sqrt(len(found)))
+    stderr = float(standard_error(found))
     return Fitted(abs(found.mean() - quantity.expected), abs(found.mean() - simpler.mean()) + SURE * stderr)
 
 

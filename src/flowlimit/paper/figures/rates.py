@@ -11,6 +11,7 @@ from ...asymptotics.rate import Rate, convergence_rate
 from ...problem.designs import Design
 from ...problem.models import DiagonalLinear
 from ...problem.trainings import GradientDescent, GradientFlow
+from ...results.spread import standard_error
 from ...sweeps import sweep
 from ...verbs.simulate import simulate
 from ...verbs.solve import solve_dmft
@@ -202,7 +203,7 @@ def judge_order(panel: str, decays: list[Decay]) -> Verdict:
     gaps = []
     for smaller, larger in itertools.pairwise(decays):
         log = np.log(smaller.ended / larger.ended)
-        gaps.append(float(log.mean() / (log.std(ddof=1) / np.sqrt(len(log)))))
+        gaps.append(float(log.mean() / standard_error(log)))
     words = f"least log ratio of times to {LEVEL:g} of the start, one start to the next, in standard errors"
     return Verdict(panel, "training ends later from smaller starts", words, min(gaps), 5.0, "above")
 

@@ -12,6 +12,7 @@ from ...data import load_expression, sample_design, whiten
 from ...problem.designs import MatrixDesign
 from ...problem.models import DiagonalLinear
 from ...problem.trainings import GradientDescent
+from ...results.spread import standard_error
 from ...verbs.simulate import simulate
 from ..lab import Lab
 from ..lines import Numbers
@@ -44,7 +45,7 @@ def real_points(lab: Lab, p: SimpleNamespace, white: Matrix) -> Points:
     """Return test errors at the end over init scales."""
     _, _, test = _train(lab, p, white, f"real-ends-{name_of(p)}", p.scales, [0.0, p.step_size * p.num_steps])
     last = test[:, :, -1]
-    spread = last.std(axis=0, ddof=1) / np.sqrt(p.subsets)
+    spread = standard_error(last)
     return Points(f"real data ({name_of(p)})", np.array(p.scales), last.mean(axis=0), spread, p.subsets)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...asymptotics.minimizer import minimizer
 from ...asymptotics.rate import convergence_rate
 from ...problem.models import DiagonalLinear
+from ...results.spread import standard_error
 from ...verbs.draw import draw as draw_data
 from ..lab import Lab
 from ..lines import Numbers
@@ -59,7 +60,7 @@ def row_of(p: SimpleNamespace, decay: float, ratio: float) -> Row:
         [minimizer(model, draw_data(task, dim=p.dim, key=p.key, trial=trial)).test_error for trial in range(p.trials)]
         for model in models
     ]
-    mean, spread = np.mean(found, axis=1), np.std(found, axis=1, ddof=1) / np.sqrt(p.trials)
+    mean, spread = np.mean(found, axis=1), standard_error(np.asarray(found), axis=1)
     return Row(
         decay,
         ratio,

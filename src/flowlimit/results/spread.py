@@ -1,0 +1,17 @@
+"""The standard error of a mean."""
+
+import numpy as np
+
+
+def standard_error(values: np.ndarray, axis: int = 0) -> np.ndarray:
+    """Return the standard error of the mean over an axis; NaN if there is one value only.
+
+    Examples
+    --------
+    >>> float(standard_error(np.array([1.0, 2.0, 3.0])))
+    0.5773502691896258
+    """
+    count = values.shape[axis]
+    if count < 2:
+        return np.full(np.delete(values.shape, axis), np.nan)
+    return values.std(axis=axis, ddof=1) / np.sqrt(count)
