@@ -1,9 +1,13 @@
 """Sphinx configuration; built with warnings as errors."""
 
 import os
+import sys
 from pathlib import Path
 
 import flowlimit
+
+sys.path.append(str(Path(__file__).parent))
+from notebooks import execute_notebooks, write_notebooks
 
 os.environ.pop("MPLBACKEND", None)  # of the shell: notebooks draw inline, and would show no figure with another
 
@@ -56,9 +60,8 @@ napoleon_preprocess_types = False
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
-nb_execution_mode = "force"
+nb_execution_mode = "cache"  # of this build alone, see notebooks.py
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300  # seconds of a cell: the first ones compile
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
@@ -76,19 +79,7 @@ sphinx_gallery_conf = {
 suppress_warnings = ["config.cache"]
 
 
-def write_notebooks(_app):
-    """Write each tutorial as a notebook for download, from the text whose cells the build executes."""
-    import nbformat
-    from myst_nb.core.read import read_myst_markdown_notebook
-
-    tutorials = Path(__file__).parent / "tutorials"
-    (tutorials / "notebooks").mkdir(exist_ok=True)
-    for page in tutorials.glob("*.md"):
-        if page.stem != "index":
-            notebook = read_myst_markdown_notebook(page.read_text())
-            nbformat.write(notebook, tutorials / "notebooks" / f"{page.stem}.ipynb")
-
-
 def setup(app):
     """Connect what is made before pages are read."""
     app.connect("builder-inited", write_notebooks)
+    app.connect("builder-inited", execute_notebooks)
