@@ -11,6 +11,8 @@ from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import read_myst_markdown_notebook
 
 DOCS = Path(__file__).parent
+DONE = tempfile.TemporaryDirectory()
+"""Where executed pages are kept, for one build."""
 AT_ONCE = 2
 """Most of the time is compilation, which uses one core."""
 SECONDS = 1200
@@ -27,7 +29,6 @@ def write_notebooks(_app):
 
 def execute_notebooks(app):
     """Execute every page with code cells before Sphinx reads them, one after the other, and finds them done."""
-    app.config.nb_execution_cache_path = tempfile.mkdtemp(dir=app.doctreedir)
     cache = get_cache(app.config.nb_execution_cache_path)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for page, result in zip(pages(), pool.map(execute, pages()), strict=True):
