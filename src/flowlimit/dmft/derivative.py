@@ -20,7 +20,7 @@ from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import Training
 from ..types import Scalar
-from .grid import Grid, room_for
+from .grid import Grid
 from .march import whole_march
 from .measure import SAMPLED
 from .modes import Rotation
@@ -60,7 +60,7 @@ def _errors(
     plan: Plan, nouns: Nouns, grid: Grid, counts: Counts, cloud: Cloud, strata: tuple[int, ...] | None
 ) -> tuple[Array, Array]:
     model, task, training = nouns
-    site, room = make_site(make_flow(model, task, training)), room_for(grid.nodes)
+    site, room = make_site(make_flow(model, task, training)), plan.room(grid.nodes)
     paths = make_paths(site, task.target, strata, counts, cloud)
     # The derivative lags the value by an iteration: a tolerance far below what is asked for brings both home.
     setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(1e-3 * plan.rtol))

@@ -14,7 +14,7 @@ from ..numerics.blocks import Edges
 from ..numerics.devices import any_process
 from ..results import Code, Outcome, PathSample
 from .errors import Replicas, Shortfall, judge, student_factor
-from .grid import Grid, Saves, make_grid, room_for
+from .grid import Grid, Saves, make_grid
 from .measure import Solution
 from .modes import modes_of
 from .panels.pilot import BlowUpError, RoomError, choose_panels
@@ -82,7 +82,7 @@ def _first_level(plan: Plan) -> int:
 
 
 def _pilot(plan: Plan, saves: Saves, known: Edges, deadline: Deadline, report: Report) -> tuple[Grid, Solution]:
-    clock, room = plan.site.flow.clock, room_for(1)
+    clock, room = plan.site.flow.clock, plan.room(1)
     watch = lambda fraction, message: report(0.3 * fraction, message) or not deadline.allows()
     while True:
         problem = plan.problem(room, _pilot_counts(plan, room), 0)
@@ -91,7 +91,7 @@ def _pilot(plan: Plan, saves: Saves, known: Edges, deadline: Deadline, report: R
             edges, solution = choose_panels(problem, horizon, PANEL_PART * plan.rtol, known, plan.measure.count, watch)
             return make_grid(clock, edges, saves), solution
         except RoomError as full:
-            known, room = full.edges, room_for(room + 1)
+            known, room = full.edges, plan.room(room + 1)
 
 
 def _quick_look(plan: Plan, saves: Saves, deadline: Deadline, report: Report) -> tuple[Work, Outcome | None]:

@@ -108,9 +108,9 @@ def make_grid(clock: Clock, edges: Edges | None, saves: Saves) -> Grid:
     return Grid(panels(edges, ORDER), edges, saves)
 
 
-def room_for(nodes: int) -> int:
-    """Return the room that arrays have for nodes: a few sizes, so that programs are used again."""
-    room = 3 * CHUNK
+def room_for(nodes: int, least: int) -> int:
+    """Return the room that arrays have for nodes: ``least`` or one of a few more, so that programs are used again."""
+    room = least
     while room < nodes:
         room = -(-int(1.34 * room) // CHUNK) * CHUNK
     return room

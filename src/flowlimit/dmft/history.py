@@ -9,8 +9,10 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-CHUNK = 32
+CHUNK = 16
 """Nodes a chunk; the room for nodes is a multiple of it."""
+FUSED = 4
+"""Rows up to which a product with tangents is a sum that reads them where they are: a GEMM would copy them first."""
 
 Node = Int[Array, ""]
 
@@ -64,12 +66,13 @@ def times_tangents(
     rows: Float[Array, "q N"], tangents: Float[Array, "N N few"], column: Int[Array, ""], node: Node
 ) -> Float[Array, "q chunk few"]:
     """``rows @ tangents`` for one chunk of columns; tangents are causal, so rows of earlier chunks vanish there."""
-    few = tangents.shape[2]
+    q, few = rows.shape[0], tangents.shape[2]
 
-    def add(i: Int[Array, ""], total: Float[Array, "q flat"]) -> Float[Array, "q flat"]:
+    def add(i: Int[Array, ""], total: Float[Array, "q chunk few"]) -> Float[Array, "q chunk few"]:
         left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
         right = lax.dynamic_slice(tangents, (i * CHUNK, column * CHUNK, 0), (CHUNK, CHUNK, few))
-        return total + left @ right.reshape(CHUNK, CHUNK * few)
+        if q <= FUSED:
+            return total + sum(left[:, m, None, None] * right[None, m] for m in range(CHUNK))
+        return total + (left @ right.reshape(CHUNK, CHUNK * few)).reshape(total.shape)
 
-    total = lax.fori_loop(column, chunks_before(node), add, jnp.zeros((rows.shape[0], CHUNK * few)))
-    return total.reshape(rows.shape[0], CHUNK, few)
+    return lax.fori_loop(column, chunks_before(node), add, jnp.zeros((q, CHUNK, few)))

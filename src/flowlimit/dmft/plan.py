@@ -21,6 +21,7 @@ from ..problem.tasks import Regression, Task
 from ..problem.trainings import Training
 from ..types import PRNGKey
 from .grid import ORDER, room_for
+from .history import CHUNK
 from .measure import Measure, Solution
 from .modes import Rotation, output_modes
 from .paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
@@ -81,6 +82,10 @@ class Plan:
         """Return the rows of operators over that many nodes: one for each output."""
         return nodes * self.site.outputs
 
+    def room(self, nodes: int) -> int:
+        """Return the rows that arrays have room for: at least 12 panels, so that a pilot's program serves replicas."""
+        return room_for(self.rows(nodes), (3 if self.explicit else 6) * CHUNK)
+
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
         if self.exact and level <= 0:
@@ -99,7 +104,7 @@ class Plan:
         """Return the memory of one replica on each device."""
         strata, k, noise = stratum_count(self.law), self.site.parameters, self.site.flow.noise
         own = lambda paths: -(-paths // (1 if self.mesh is None else self.mesh.size))
-        order, room, paths = 1 if self.explicit else ORDER, room_for(self.rows(nodes)), own(strata * counts.paths)
+        order, room, paths = 1 if self.explicit else ORDER, self.room(nodes), own(strata * counts.paths)
         one = memory_bytes(room, order, k, paths, own(strata * counts.few))
         one += 8 * room * (k * paths * (noise.temperature is not None) + room * noise.on_samples)
         samples = (own(number) for number in _sample_counts(strata, counts))
@@ -110,7 +115,7 @@ class Plan:
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))
         rng = np.random.default_rng(seed)
         rows, rotation = self.rows(nodes), self._agreed(rotation)
-        return draw_cloud(self.site, self.law, room_for(rows), rows, counts, rotation, rng)
+        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng)
 
     def problem(
         self,
@@ -127,7 +132,7 @@ class Plan:
         paths = self._paths(own, self.cloud(nodes, own, replica, rotation), half=half)
         noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
         setting = Setting(self.task.aspect_ratio, noise_var, jnp.asarray(ITERATION_PART * self.rtol))
-        room = room_for(self.rows(nodes))
+        room = self.room(nodes)
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))
         samples = self._samples(nodes, counts, replica, reference, half=half) if self.sampled else None
@@ -152,7 +157,7 @@ class Plan:
         strata, rng = stratum_count(self.law), np.random.default_rng(seed)
         own, rows = _sample_counts(strata, counts), self.rows(nodes)
         rotation = None if reference is None else self._agreed(output_modes(reference))
-        teachers, room = math.prod(self.law.shape), room_for(rows)
+        teachers, room = math.prod(self.law.shape), self.room(nodes)
         noise = self.site.flow.noise
         share = None if noise.batch_fraction is None else float(noise.batch_fraction)
         cloud = draw_sample_cloud(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)

@@ -14,4 +14,4 @@ def standard_error(values: np.ndarray, axis: int = 0) -> np.ndarray:
     count = values.shape[axis]
     if count < 2:
         return np.full(np.delete(values.shape, axis), np.nan)
-    return values.std(axis=axis, ddof=1) / np.sqrt(count)
+    return np.asarray(values.std(axis=axis, ddof=1) / np.sqrt(count))

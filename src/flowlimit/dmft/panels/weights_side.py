@@ -10,16 +10,18 @@ and R_w = -E[dW]/delta, eq. (dmft_Rw), the paper's sign for the diagonal network
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
 from ...numerics.blocks import Blocks
-from ...numerics.pathwise import solve_pathwise
+from ...numerics.pathwise import apply_pathwise, solve_pathwise
 from ..history import CHUNK, Node, before, chunks_before, times_tangents
 from ..samples_side import Feedback
 from ..site import NodePaths, NodeTheta, Site, Slopes
 
+at_every_node = jax.vmap(apply_pathwise)
 SHORTER, SHORTEST = 0.25, 1e-3
 """By how much, and to what part, a Newton step is shortened where it overshoots (an exponential readout does)."""
 TILE = 1024
@@ -151,8 +153,7 @@ def block_response(
     """Return E[dW] for the block's rows, one chunk of columns after the other."""
     q = at.W.shape[0]
     weighted = at.slopes.C * probability[None, None]
-    by_start = jnp.sum(weighted[:, :, None] * tangents.from_start, axis=1)
-    by_g = jnp.sum(weighted[:, :, None] * tangents.from_g, axis=1)
+    by_start, by_g = (at_every_node(weighted, dtheta) for dtheta in (tangents.from_start, tangents.from_g))
 
     def put(column: Int[Array, ""], rows: Float[Array, "nodes N"]) -> Float[Array, "nodes N"]:
         dg = times_tangents(G, history, column, node)
@@ -185,10 +186,10 @@ def advance_tangents(
         own = (place[None, :] == node + jnp.arange(q)[:, None]).astype(float)[:, :, None]
         dg = jnp.where(known, times_tangents(G.past, history, column, node), 0.0) + own
         dstart = jnp.where(known, lax.dynamic_slice_in_dim(start, column * CHUNK, CHUNK, axis=1), 0.0)
-        dtheta = _apply(tangents.from_start, dstart) + _apply(tangents.from_g, dg)
-        dW = jnp.sum(C[:, :, None] * dtheta, axis=1)
+        dtheta = apply_pathwise(tangents.from_start, dstart) + apply_pathwise(tangents.from_g, dg)
+        dW = at_every_node(C, dtheta)
         dp = A[:, :, None] * (dg + jnp.tensordot(G.own, dW, axes=1))[:, None]
-        dp = dp + jnp.sum(B[:, :, :, None] * dtheta[:, None], axis=2)
+        dp = dp + at_every_node(B, dtheta)
         end = dstart + jnp.tensordot(block.weights, dp, axes=1)
         return (
             lax.dynamic_update_slice_in_dim(start, end, column * CHUNK, axis=1),
@@ -196,13 +197,3 @@ def advance_tangents(
         )
 
     return lax.fori_loop(0, chunks_before(node + q), put, (start, history))
-
-
-def _apply(
-    matrix: Float[Array, "nodes k inputs few"], vectors: Float[Array, "inputs chunk few"]
-) -> Float[Array, "nodes k chunk few"]:
-    """Sum over inputs, a path at a time: a fused sum of a few terms, not a batched matrix product."""
-    return sum(
-        (matrix[:, :, m, None] * vectors[None, None, m] for m in range(vectors.shape[0])),
-        start=jnp.zeros((*matrix.shape[:2], *vectors.shape[1:])),
-    )

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float
 
+from ...numerics.pathwise import apply_pathwise
 from ...problem.losses import moments_of
 from ...types import Output, Scalar
 from ..history import Node, times_all_tangents, times_history
@@ -122,7 +123,7 @@ def _output_tangent(
 ) -> Float[Array, "c N few"]:
     """Return dl/du(s) = l' (1(s = node) - R_w dl_before); eq. (gf_dl), (gf_df)."""
     before = times_all_tangents(R_w, known.response, node)
-    past = -jnp.sum(slope[:, :, None, :] * before[None], axis=1)
+    past = -apply_pathwise(slope, before)
     return lax.dynamic_update_slice_in_dim(past, slope, node, axis=1)
 
 

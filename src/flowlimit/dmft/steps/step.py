@@ -5,6 +5,7 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ...numerics.blocks import Blocks
+from ...numerics.pathwise import apply_pathwise
 from ..history import Node, before, times_all_tangents, times_history
 from ..problem import Problem
 from ..site import Jacobians
@@ -19,7 +20,7 @@ def advance_step(problem: Problem, block: Blocks, node: Node, front: Front, rows
     few, theta, c = paths.few_probability.shape[0], front.theta, problem.site.outputs
     W = site.weights(t, theta) - centre(site, paths)
     C = site.jacobians(t, theta[:, :few], jnp.zeros((c, few))).C
-    dW = jnp.sum(C[:, :, None, :] * front.tangent[None], axis=1)  # columns before the node
+    dW = apply_pathwise(C, front.tangent)  # columns before the node
     R_w = before(-paths.total(dW @ paths.few_probability) / setting.aspect_ratio, node)  # eq. (dmft_Rw)
     out = (close_outputs if problem.samples is None else sample_outputs)(problem, node, rows, W, R_w)
     own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
@@ -66,8 +67,7 @@ def _advance_tangent(
     """Return dtheta after the step: dtheta + step (A dg + B dtheta), dg = 1(s = node) + R_l dW; eq. (gf_dtheta)."""
     place = jnp.arange(past.shape[1])
     here = (place[None] == node + jnp.arange(len(own))[:, None]).astype(float)
-    through_own = jnp.sum(own[:, :, None, None] * dW[None], axis=1)
+    through_own = apply_pathwise(own[:, :, None], dW)
     dg = times_all_tangents(past, response, node) + jnp.where((place < node)[None, :, None], through_own, 0.0)
     dg = dg + here[:, :, None]
-    moved = jnp.sum(at.A[:, :, None, :] * dg[None], axis=1) + jnp.sum(at.B[:, :, None, :] * tangent[None], axis=1)
-    return tangent + step * moved
+    return tangent + step * (apply_pathwise(at.A, dg) + apply_pathwise(at.B, tangent))
