@@ -7,7 +7,7 @@ from pathlib import Path
 import flowlimit
 
 sys.path.append(str(Path(__file__).parent))
-from notebooks import DONE, execute_notebooks, write_notebooks
+from notebooks import DONE, SECONDS, execute_notebooks, write_notebooks
 
 os.environ.pop("MPLBACKEND", None)  # of the shell: notebooks draw inline, and would show no figure with another
 
@@ -61,6 +61,7 @@ templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 nb_execution_mode = "cache"
+nb_execution_timeout = SECONDS
 nb_execution_cache_path = DONE.name  # new in every build
 nb_execution_raise_on_error = True
 

@@ -28,7 +28,7 @@ def write_notebooks(_app):
 
 
 def execute_notebooks(app):
-    """Execute every page with code cells before Sphinx reads them, one after the other, and finds them done."""
+    """Execute every page with code cells; Sphinx, which reads pages one by one, finds them done."""
     cache = get_cache(app.config.nb_execution_cache_path)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for page, result in zip(pages(), pool.map(execute, pages()), strict=True):

@@ -11,7 +11,7 @@ from flowlimit.dmft.measure import Measure
 from flowlimit.dmft.plan import make_plan
 from flowlimit.dmft.shards import deal_all
 
-NODES = 96
+NODES = 48
 """Room for nodes in the problems below."""
 
 SOLVE = """

@@ -78,7 +78,10 @@ def test_the_law_has_mass_one_and_that_of_the_runs(found):
 
 
 def test_rates_and_kernels(found):
-    here = shown(TradeOff(LOOK), SHORT, found).here.source.data
+    trade_off = shown(TradeOff(LOOK), SHORT, found)
+    here = trade_off.here.source.data
+    np.testing.assert_array_equal(trade_off.over.source.data["scale"], found.trade_off.scales)
+    assert ("init scale", "@scale{0.[000]}") in trade_off.chart.figure.hover[0].tooltips
     np.testing.assert_array_equal(here["y"], [float(found.theory.point.test_error)])
     decay = shown(Decay(LOOK), SHORT, found)
     assert len(decay.slope.source.data["y"])

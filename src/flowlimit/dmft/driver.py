@@ -128,7 +128,9 @@ def _improve(plan: Plan, work: Work, deadline: Deadline, report: Report) -> tupl
         spread = short.statistical / student_factor(FIRST_LOOK)
         too_many = spread**2 * FIRST_LOOK > HOPELESS * MOST_REPLICAS
         if (too_many or short.bias > HOPELESS) and short.time < 1.0:
-            return _next_level(plan, work, short, deadline)
+            higher, ended = _next_level(plan, work, short, deadline)
+            if ended is None:  # if there is none, more replicas at least narrow the bars
+                return higher, None
     done = len(work.replicas.whole)
     target = REPLICAS if done < REPLICAS else _replicas_needed(done, judge(work.replicas, plan.rtol))
     work, ended = run_replicas(plan, work, target, deadline, report)

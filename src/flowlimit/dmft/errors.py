@@ -25,7 +25,7 @@ class Replicas:
     time_errors: Sequence[Values] = field(default_factory=list)
     coarser: "Replicas | None" = None
     judged: tuple[str, ...] = ("train_error", "test_error")  # curves that the requested accuracy is for
-    starts: Sequence[Mapping[str, float]] = field(default_factory=list)  # each curve at the first node, saved or not
+    starts: Sequence[Mapping[str, float]] = field(default_factory=list)  # each curve at time 0, saved or not
 
     def stack(self, name: str) -> Float[np.ndarray, "replicas saves"]:
         """Return one curve of all replicas."""

@@ -1,4 +1,4 @@
-"""From block to block: one compiled program for a pilot's tries and for whole solves, for panels and for steps."""
+"""From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
 import equinox as eqx
 import jax

@@ -127,8 +127,9 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
 
 
 def starts_of(measure: Measure, grid: Grid, solution: Solution) -> Mapping[str, float]:
-    """Return the curves of one replica at its first node."""
-    return {name: float(value[0]) for name, value in _curves(measure, np.eye(1, grid.nodes), solution).items()}
+    """Return the curves of one replica at time 0."""
+    start = grid.interpolate(np.zeros(1))
+    return {name: float(value[0]) for name, value in _curves(measure, start, solution).items()}
 
 
 def _curves(measure: Measure, from_nodes: Float[np.ndarray, "saves nodes"], solution: Solution) -> Values:

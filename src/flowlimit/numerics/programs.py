@@ -13,13 +13,16 @@ def drop_programs() -> bool:
     """Drop all compiled programs if their maps are near what is allowed; whether they were.
 
     Past it the compiler ends the process with a segmentation fault: after some hundred problems of different shapes.
-    What is still needed is compiled again, or read from the compilation cache. Elsewhere than on Linux nothing is done.
+    All of the process's JAX programs go; what is still needed is compiled again, or read from the compilation cache.
+    Where the maps cannot be read, as elsewhere than on Linux, nothing is done.
     """
-    if not (MAPS.exists() and ALLOWED.exists()):
+    try:
+        with MAPS.open("rb") as maps:
+            held = sum(1 for _ in maps)
+        allowed = int(ALLOWED.read_text())
+    except OSError:
         return False
-    with MAPS.open("rb") as maps:
-        held = sum(1 for _ in maps)
-    if held < PART * int(ALLOWED.read_text()):
+    if held < PART * allowed:
         return False
     jax.clear_caches()
     return True

@@ -22,6 +22,7 @@ from ..samples_side import Feedback
 from ..site import NodePaths, NodeTheta, Site, Slopes
 
 at_every_node = jax.vmap(apply_pathwise)
+"""`apply_pathwise` with one matrix a node and path."""
 SHORTER, SHORTEST = 0.25, 1e-3
 """By how much, and to what part, a Newton step is shortened where it overshoots (an exponential readout does)."""
 TILE = 1024

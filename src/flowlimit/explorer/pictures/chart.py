@@ -50,6 +50,10 @@ class Chart:
         """Say why there is nothing to see, or nothing."""
         self.figure.title.text = words
 
+    def tell(self, words: str, column: str) -> None:
+        """Have the pointer tell another column of lines, too."""
+        self._hover.tooltips = [*self._hover.tooltips, (words, f"@{column}{{0.[000]}}")]
+
     def layer(self, glyph: str, words: str | None = None, **look: Any) -> Layer:
         """Add glyphs whose columns have the names of their properties."""
         columns = GLYPHS[glyph]

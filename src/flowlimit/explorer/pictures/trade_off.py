@@ -12,6 +12,7 @@ class TradeOff:
         self.chart = Chart(look, "rate γ", "test error at the end", log_x=True)
         self.root = self.chart.figure
         self.over = self.chart.layer("line", "over init scales, λ = 0", color=look.text, line_width=2)
+        self.chart.tell("init scale", "scale")
         self.here = self.chart.layer("scatter", "here", color=COLOURS["test_error"], size=12)
 
     def show(self, scene: Scene) -> None:
@@ -22,7 +23,7 @@ class TradeOff:
             self.over.hide()
             return self.chart.say("no rate at this aspect ratio")
         self.chart.say("")
-        self.over.put(x=known.gamma, y=known.test_error)
+        self.over.put(x=known.gamma, y=known.test_error, scale=known.scales)
         rate = theory.rate
         if rate is None or rate.kind != "exponential":
             return None
