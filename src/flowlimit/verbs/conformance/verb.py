@@ -20,7 +20,7 @@ from .loop import train_error_by_loop
 LOOP_TIMES = 6
 LOOP_PART = {"steps": 1e-9, "flow": 1e-5}
 """By how much, relative to the start, the loop's training error may differ."""
-FEWER_STEPS = 24
+FEWER_STEPS = 20
 """Steps of the coarser of two descents that tend to a flow."""
 CURVATURE = 0.35
 """Part of an error of order 1 that its next order may have at this number of steps."""
