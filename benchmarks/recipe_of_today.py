@@ -24,7 +24,7 @@ from flowlimit.dmft.plan import make_plan
 TIMES = np.array([1.0, 5.0, 10.0, 20.0])
 # benchmarks/limit_reference.py reference --rtol 1e-3
 TRUTH = np.array([0.062426, 0.0061128, 0.0017954, 0.0004200, 0.093430, 0.058753, 0.052957, 0.051928])
-FOUR, SIX = np.array([0.0, 3.0, 7.0, 12.5, 20.0]), np.array([0.0, 1.5, 3.2, 5.5, 8.5, 13.0, 20.0])
+FOUR, SIX = np.array([0.0, 3.5, 8.0, 13.5, 20.0]), np.array([0.0, 1.5, 3.2, 5.5, 8.5, 13.0, 20.0])
 DELTA, SCALE, NOISE, SPARSITY = 0.5, 0.3, 0.1, 0.1
 
 
@@ -110,7 +110,7 @@ def main() -> None:
     print(f"recipe, step 0.1, 1000 paths: {seconds:.1f} s, bias {100 * bias:.1f}%, spread {100 * spread:.1f}%")
     print("| flowlimit: paths, those for responses | seconds | error | recipe at equal error (extrapolated) | ratio |")
     print("|---|---|---|---|---|")
-    for paths, few, panels in ((32, 32, FOUR), (128, 32, SIX), (512, 128, SIX), (2048, 512, SIX)):
+    for paths, few, panels in ((32, 32, FOUR), (64, 64, FOUR), (512, 128, SIX), (2048, 512, SIX)):
         own, error = measure_limit(paths, few, panels)
         cost = recipe_cost(error, seconds, bias, spread)
         row = f"2 x {paths}, 2 x {few}, {len(panels) - 1} panels | {own:.3f} | {100 * error:.2f}%"
