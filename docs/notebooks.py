@@ -29,9 +29,9 @@ def write_notebooks(_app):
 
 def execute_notebooks(app):
     """Execute every page with code cells; Sphinx, which reads pages one by one, finds them done."""
-    cache = get_cache(app.config.nb_execution_cache_path)
+    cache, found = get_cache(app.config.nb_execution_cache_path), pages()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for page, result in zip(pages(), pool.map(execute, pages()), strict=True):
+        for page, result in zip(found, pool.map(execute, found), strict=True):
             if result.err is not None:
                 raise RuntimeError(f"{page.relative_to(DOCS)}: {result.exc_string}")
             done = CacheBundleIn(result.nb, str(page), data={"execution_seconds": result.time})

@@ -7,19 +7,11 @@ import pytest
 from flowlimit.numerics import programs
 
 
-@pytest.fixture
-def limit(tmp_path, monkeypatch):
-    def allow(maps):
-        (tmp_path / "allowed").write_text(f"{maps}\n")
-        monkeypatch.setattr(programs, "ALLOWED", tmp_path / "allowed")
-
-    return allow
-
-
 @pytest.mark.skipif(not programs.MAPS.exists(), reason="memory maps are counted on Linux only")
 @pytest.mark.parametrize(("allowed", "dropped"), [(2, True), (10**9, False)])
-def test_programs_are_dropped_near_the_limit_only(limit, allowed, dropped):
-    limit(allowed)
+def test_programs_are_dropped_near_the_limit_only(allowed, dropped, tmp_path, monkeypatch):
+    (tmp_path / "allowed").write_text(f"{allowed}\n")
+    monkeypatch.setattr(programs, "ALLOWED", tmp_path / "allowed")
     compilations = []
 
     def double(x):

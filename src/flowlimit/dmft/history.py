@@ -9,6 +9,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
+from ..numerics.pathwise import apply_pathwise
+
 CHUNK = 16
 """Nodes a chunk; the room for nodes is a multiple of it."""
 FUSED = 4
@@ -72,7 +74,7 @@ def times_tangents(
         left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
         right = lax.dynamic_slice(tangents, (i * CHUNK, column * CHUNK, 0), (CHUNK, CHUNK, few))
         if q <= FUSED:
-            return total + sum(left[:, m, None, None] * right[None, m] for m in range(CHUNK))
+            return total + apply_pathwise(left[:, :, None], right)
         return total + (left @ right.reshape(CHUNK, CHUNK * few)).reshape(total.shape)
 
     return lax.fori_loop(column, chunks_before(node), add, jnp.zeros((q, CHUNK, few)))
