@@ -1,19 +1,16 @@
 """What errors are relative to, and which panel a time error comes from."""
 
-from dataclasses import replace
-
 import jax
 import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft import driver
-from flowlimit.dmft.errors import RELATIVE_FLOOR, Replicas, Shortfall, judge
+from flowlimit.dmft.errors import RELATIVE_FLOOR, Replicas, judge
 from flowlimit.dmft.grid import HANDED_ON, ORDER, Grid, make_grid
 from flowlimit.dmft.measure import Measure, Solution, curves_of, starts_of, time_errors
 from flowlimit.dmft.paths import Counts
 from flowlimit.dmft.plan import make_plan
-from flowlimit.dmft.work import Deadline, Work, coarse_panels
+from flowlimit.dmft.work import Work, coarse_panels
 
 EASY = fl.Regression(10.0, 0.0, fl.Bernoulli(0.1))
 
@@ -69,7 +66,7 @@ def plan_of(rtol):
     return make_plan(fl.Linear(), EASY, FLOW, key=jax.random.key(0), rtol=rtol, measure=Measure(()), memory_limit=2**30)
 
 
-def work_of(plan, saves, ripple, level=0):
+def work_of(plan, saves, ripple):
     """A solve in progress on three panels, whose root has a ripple that the first panel does not resolve."""
     grid = make_grid(FLOW.clock, np.array([0.0, 1.0, 2.0, 3.0]), saves)
     L = np.zeros((grid.nodes, grid.nodes))
@@ -78,31 +75,10 @@ def work_of(plan, saves, ripple, level=0):
     solution = Solution(np.zeros_like(L), np.eye(grid.nodes), L, np.ones((grid.nodes, plan.measure.count)))
     read = lambda function: [function(plan.measure, grid, solution)] * 2
     replicas = Replicas(read(curves_of), [], read(time_errors), None, plan.measure.judged, read(starts_of))
-    return Work(grid, None, level, Counts(128, 32), None, replicas, [solution])
+    return Work(grid, None, 0, Counts(128, 32), None, replicas, [solution])
 
 
 @pytest.mark.parametrize(("ripple", "coarse"), [(0.1, [0]), (1e-6, [])])
 def test_the_panel_that_is_split_is_the_one_that_left_the_error(ripple, coarse):
     plan = plan_of(1e-3)
     assert coarse_panels(plan, work_of(plan, np.array([2.5]), ripple)).tolist() == coarse
-
-
-@pytest.mark.parametrize(("level", "replicas"), [(0, driver.FIRST_LOOK), (driver.LAST_LEVEL, driver.REPLICAS)])
-def test_a_large_bias_goes_up_after_a_first_look_if_it_can(level, replicas, monkeypatch):
-    """At the last level there is nowhere to go: then all replicas are run before the solve ends."""
-    plan = plan_of(1e-3)
-    first = work_of(plan, np.array([2.5]), 0.0, level)
-    seen = []
-
-    def run_replicas(plan, work, target, deadline, report):
-        seen.append(target)
-        return replace(work, replicas=replace(work.replicas, whole=first.replicas.whole[:1] * target)), None
-
-    monkeypatch.setattr(driver, "run_replicas", run_replicas)
-    monkeypatch.setattr(driver, "judge", lambda *_: Shortfall(statistical=1.0, bias=5.0, time=0.0, total=5.0))
-    monkeypatch.setattr(driver, "modes_of", lambda *_: None)
-    none = replace(first, replicas=Replicas())
-    work, outcome = driver._improve(plan, none, Deadline(None), lambda *_: None)
-    assert seen[-1] == replicas
-    assert work.level == min(level + 1, driver.LAST_LEVEL)
-    assert (outcome is None) == (level == 0)

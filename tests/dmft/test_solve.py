@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.errors import student_factor
 from flowlimit.dmft.grid import make_grid
 from flowlimit.dmft.march import march, whole_march
 from flowlimit.dmft.measure import Measure, curves_of, read_solution, time_errors
@@ -16,6 +15,7 @@ from flowlimit.dmft.plan import make_plan
 from flowlimit.dmft.site import make_site
 from flowlimit.dmft.state import memory_bytes
 from flowlimit.problem.flow import make_flow
+from flowlimit.results.spread import student_factor
 
 TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
 TIMES = [0.0, 1.0, 5.0, 10.0, 20.0]
@@ -105,9 +105,11 @@ def test_divergence_has_a_code():
 def test_limits_are_stated():
     """Time and memory that are not enough end in a code with a message, not in silence."""
     problem = fl.DiagonalLinear(0.3), TASK, fl.GradientFlow(20.0)
-    late = fl.solve_dmft(*problem, time_limit=0.0, throw=False)
-    assert late.result.code == fl.Code.TIMEOUT
+    late = fl.solve_dmft(*problem, time_limit=1e-3, throw=False)
+    assert late.result.code == fl.Code.NO_ANSWER
     assert late.result.message
+    with pytest.raises(fl.FlowlimitError, match="no answer"):
+        fl.solve_dmft(*problem, time_limit=1e-3)
     with pytest.raises(fl.FlowlimitError, match="memory_limit"):
         fl.solve_dmft(*problem, memory_limit=1e6)
     stopped = fl.solve_dmft(*problem, progress=lambda fraction, message: True)

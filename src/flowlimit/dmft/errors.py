@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtr, stdtrit
 
-from ..results.spread import standard_error
+from ..results.spread import standard_error, student_factor
 from .measure import Values
+from .moves import UNKNOWN, Shortfall
 
 RELATIVE_FLOOR = 1e-6
 """A curve is asked to be relatively accurate down to this part of its start."""
@@ -51,11 +51,6 @@ class Errors:
         return np.sqrt(self.statistical**2 + self.bias**2 + self.time**2)
 
 
-def student_factor(replicas: int) -> float:
-    """Return the factor on a standard error from few replicas that makes three of them as safe as three sigmas."""
-    return float(stdtrit(replicas - 1, ndtr(3.0))) / 3.0
-
-
 def estimate_errors(replicas: Replicas, name: str) -> Errors:
     """Return the errors of the replicas' mean."""
     values, count = replicas.stack(name), len(replicas.whole)
@@ -82,20 +77,10 @@ def estimate_bias(replicas: Replicas, name: str) -> np.ndarray:
     return np.abs(replicas.coarser.stack(name).mean(axis=0) - values.mean(axis=0)) / 3.0
 
 
-@dataclass(frozen=True)
-class Shortfall:
-    """By which factor each part of the error exceeds what was asked for, at worst; below 1 all is well."""
-
-    statistical: float
-    bias: float
-    time: float
-    total: float
-
-
 def judge(replicas: Replicas, rtol: float) -> Shortfall:
     """Compare the errors of the judged curves with the requested relative accuracy."""
     if not replicas.whole:
-        return Shortfall(np.inf, np.inf, np.inf, np.inf)
+        return UNKNOWN
     worst = np.zeros(4)
     for name in replicas.judged:
         errors = estimate_errors(replicas, name)

@@ -1,5 +1,7 @@
 """From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
+import time
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,8 @@ import numpy as np
 from jax import lax
 
 from ..numerics.blocks import Blocks
-from ..numerics.devices import put_everywhere
+from ..numerics.deadline import Deadline
+from ..numerics.devices import any_process, put_everywhere
 from .history import Node
 from .panels.block import advance as advance_panel
 from .problem import Problem
@@ -15,11 +18,25 @@ from .shards import on_devices
 from .state import Front, Rows, empty_rows, start_front
 from .steps.step import advance_step
 
+SECONDS_AT_ONCE = 0.5
+"""Time that one call of the compiled program should take where there is a deadline: it cannot be stopped inside."""
 
-def march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
-    """Solve all blocks."""
+
+def march(problem: Problem, blocks: Blocks, observables: int, deadline: Deadline | None = None) -> Rows:
+    """Solve all blocks; raise `OutOfTimeError` once a deadline is over."""
     front, rows = start(problem, observables)
-    return advance_blocks((problem, *in_room(problem, blocks), front), rows)[1]
+    if deadline is None or deadline.limit is None:
+        return advance_blocks((problem, *in_room(problem, blocks), front), rows)[1]
+    first, count, total = 0, 1, blocks.times.shape[0]
+    while first < total:
+        deadline.check()
+        began = time.perf_counter()
+        piece = jax.tree.map(lambda x, own=slice(first, first + count): np.asarray(x)[own], blocks)
+        front, rows = jax.block_until_ready(advance_blocks((problem, *in_room(problem, piece, first), front), rows))
+        first += len(piece.times)
+        if not any_process(deadline.mesh, time.perf_counter() - began > SECONDS_AT_ONCE / 2.0):
+            count *= 2
+    return rows
 
 
 # The rows are large and updated in place. The front is not, so that a block can be tried again.

@@ -110,6 +110,14 @@ class Plan:
         samples = (own(number) for number in _sample_counts(strata, counts))
         return one + sample_bytes(room, *samples) if self.sampled else one
 
+    def too_large(self, nodes: int) -> str:
+        """Say why so many nodes do not fit."""
+        needed = self.bytes(Counts(FIRST_PATHS, FEWEST_FEW), nodes) / 2**30
+        return (
+            f"{nodes} nodes need {needed:.3g} GiB, the limit is {self.memory_limit / 2**30:.3g}; raise memory_limit=, "
+            f"or take fewer steps or a larger rtol"
+        )
+
     def cloud(self, nodes: int, counts: Counts, replica: int, rotation: Rotation | None) -> Cloud:
         """Return one replica's normals."""
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, replica)))

@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..numerics.deadline import Deadline
 from ..numerics.devices import usable_cores
-from ..results import Code, Outcome, PathSample
+from ..results import PathSample
 from .errors import Replicas
 from .march import march
 from .measure import Solution, curves_of, read_paths, read_solution, starts_of, time_errors
+from .moves import BATCH, REPLICAS
 from .plan import ITERATION_PART, Plan
-from .work import Deadline, Report, Work, failed, late, split_panels
+from .work import Work
 
-REPLICAS, MOST_REPLICAS = 8, 24
-SPLITS = 6
-"""How often panels may be split after the pilot."""
+MOST_WORKERS = 4
+"""Replicas that are solved at once: each is a program of few threads."""
 OVERFLOW = 1e60
 """What is larger has diverged: its square's spread would overflow."""
 
@@ -31,43 +32,48 @@ class Done(NamedTuple):
     unsettled: int | None
 
 
-def run_replicas(
-    plan: Plan, work: Work, target: int, deadline: Deadline, report: Report
-) -> tuple[Work, Outcome | None]:
-    """Run replicas and as many half-path ones (eight at most) until there are ``target``."""
+def run_batch(plan: Plan, work: Work, target: int, deadline: Deadline) -> Work:
+    """Run some replicas towards ``target``, and as many half-path ones (eight at most).
+
+    If one does not settle, the work comes back without them and says which blocks did not. Raises `OutOfTimeError` if
+    the deadline passes: replicas of an unfinished batch are dropped, since they have no error bars.
+    """
+    jobs = _jobs(plan, work, target)
+    began = time.perf_counter()
+    with ThreadPoolExecutor(_workers(plan)) as pool:
+        done = list(pool.map(partial(_replica, plan, work, deadline), *zip(*jobs, strict=True)))
+    unsettled = tuple(one.unsettled for one in done if one.unsettled is not None)
+    if unsettled:
+        return replace(work, target=target, unsettled=unsettled)
+    return replace(_add(plan, work, jobs, done, time.perf_counter() - began), target=target)
+
+
+def batch_seconds(plan: Plan, work: Work, target: int) -> float:
+    """Return how long the next batch takes, as far as is known."""
+    return len(_jobs(plan, work, target)) * work.seconds
+
+
+def _workers(plan: Plan) -> int:
     # Programs of several devices wait for each other: two at once could wait for ever.
-    workers = 1 if plan.mesh is not None else min(4, usable_cores())
-    target = min(target, MOST_REPLICAS)
-    while len(work.replicas.whole) < target:
-        first = len(work.replicas.whole)
-        batch = range(first, min(first + max(workers, 2), target))
-        # The level below serves as the solves with fewer paths, if there is one.
-        halves = [(r, True) for r in batch if r < REPLICAS and work.replicas.coarser is None]
-        jobs = [(r, False) for r in batch] + halves
-        if not deadline.allows(len(jobs) * work.seconds):
-            return work, late(plan, work, deadline)
-        began = time.perf_counter()
-        with ThreadPoolExecutor(workers) as pool:
-            done = list(pool.map(partial(_replica, plan, work), *zip(*jobs, strict=True)))
-        unsettled = [one.unsettled for one in done if one.unsettled is not None]
-        if unsettled:
-            if work.splits >= SPLITS or plan.explicit:
-                return work, failed(plan, work, unsettled)
-            work = split_panels(plan, work, np.unique(unsettled))
-            continue
-        work = _add(plan, work, jobs, done, time.perf_counter() - began)
-        name = f"level {work.level}, replica {len(work.replicas.whole)} of {target}"
-        if report(0.3 + 0.7 * min(1.0, len(work.replicas.whole) / target), name):
-            return work, Outcome(Code.STOPPED, f"stopped by progress() at {name}")
-    return work, None
+    return 1 if plan.mesh is not None else min(MOST_WORKERS, usable_cores())
 
 
-def _replica(plan: Plan, work: Work, replica: int, half: bool) -> Done:
+def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
+    """Return the next replicas by number, each with whether it has half the paths."""
+    first = len(work.replicas.whole)
+    batch = range(first, min(first + max(_workers(plan), BATCH), target))
+    # The level below serves as the solves with fewer paths, if there is one.
+    halves = [(replica, True) for replica in batch if replica < REPLICAS and work.replicas.coarser is None]
+    return [(replica, False) for replica in batch] + halves
+
+
+def _replica(plan: Plan, work: Work, deadline: Deadline, replica: int, half: bool) -> Done:
     """Solve one replica."""
+    deadline.check()
     problem = plan.problem(
         work.grid.nodes, work.counts, replica, rotation=work.rotation, reference=work.reference, half=half
     )
-    rows = march(problem, work.grid.blocks, plan.measure.count)
+    rows = march(problem, work.grid.blocks, plan.measure.count, deadline)
     solution = read_solution(problem, rows, work.grid.nodes)
     bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).reshape(work.grid.nodes, -1).max(axis=1) < OVERFLOW
     settled = bounded(solution.L) & bounded(solution.averages)

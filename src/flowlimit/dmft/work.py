@@ -1,40 +1,22 @@
-"""A solve in progress: what is known so far, the time that is left, shorter panels, and words for what was missed."""
+"""A solve in progress: what is known so far, shorter panels, more paths, and words for what was missed."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from jax.sharding import Mesh
 
 from ..numerics.blocks import panels_of
-from ..numerics.devices import any_process
+from ..numerics.deadline import Deadline
 from ..results import Code, Outcome, PathSample
-from .errors import Replicas, Shortfall, judge
+from .errors import Replicas, judge
 from .grid import Grid, make_grid
 from .measure import Solution, error_sources
-from .modes import Rotation, principal_rotation, relative_effect
+from .modes import Rotation, modes_of, principal_rotation, relative_effect
+from .moves import FIRST_LOOK, LAST_LEVEL, Shortfall, State
 from .paths import Counts
-from .plan import Plan
+from .plan import LEVEL_FACTOR, Plan
 
-Report = Callable[[float, str], Any]
-
-
-class Deadline:
-    """A time limit in seconds, or none; processes that work together agree on whether it is over."""
-
-    def __init__(self, limit: float | None, mesh: Mesh | None = None) -> None:
-        self.began, self.limit, self.mesh = time.perf_counter(), limit, mesh
-
-    @property
-    def spent(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self.began
-
-    def allows(self, seconds: float = 0.0) -> bool:
-        """Whether that many seconds more are within the limit."""
-        return self.limit is None or not any_process(self.mesh, self.spent + seconds > self.limit)
+LEVEL_COST = LEVEL_FACTOR
+"""Seconds of a replica over those of the level below, about."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +31,37 @@ class Work:
     replicas: Replicas
     solutions: list[Solution]
     sample: PathSample | None = None
+    target: int = 0  # replicas that were asked for
+    look: int = FIRST_LOOK  # replicas after which error bars are looked at
     seconds: float = 0.0  # of one solve, as far as known
     splits: int = 0
-    previous: "Work | None" = None  # the level below
+    unsettled: tuple[int, ...] = ()  # blocks of the newest replicas that did not settle
+    previous: "Work | None" = None  # what was known before panels were split or paths added
 
     def best(self, rtol: float) -> "Work":
-        """Return this work or that of the level below, whichever is more accurate so far."""
-        if self.previous is None or judge(self.replicas, rtol).total < judge(self.previous.replicas, rtol).total:
+        """Return this work or what was known before, whichever is most accurate."""
+        if self.previous is None:
             return self
-        return self.previous
+        before = self.previous.best(rtol)
+        return self if judge(self.replicas, rtol).total < judge(before.replicas, rtol).total else before
+
+    def with_answer(self) -> "Work | None":
+        """Return this work if it has replicas, else what was known before."""
+        return self if self.replicas.whole else self.previous
+
+
+def state_of(plan: Plan, work: Work) -> State:
+    """Return what the rule of `moves` sees of a solve."""
+    return State(
+        replicas=len(work.replicas.whole),
+        target=max(work.target, work.look),
+        level=work.level,
+        splits=work.splits,
+        short=judge(work.replicas, plan.rtol),
+        unsettled=bool(work.unsettled),
+        has_panels=not plan.explicit,
+        has_paths=plan.counts(work.level + 1, work.grid.nodes) is not None,
+    )
 
 
 def coarse_panels(plan: Plan, work: Work) -> np.ndarray:
@@ -72,24 +76,26 @@ def coarse_panels(plan: Plan, work: Work) -> np.ndarray:
     return np.unique(np.concatenate(coarse))
 
 
-def split_panels(plan: Plan, work: Work, which: np.ndarray) -> Work:
-    """Halve panels and begin the level anew, with the modes found so far."""
+def split_panels(plan: Plan, work: Work) -> Work:
+    """Halve the panels that did not settle or left too large time errors, and begin the level anew."""
     assert work.grid.edges is not None
+    which = np.unique(work.unsettled) if work.unsettled else coarse_panels(plan, work)
     middles = (work.grid.edges[which] + work.grid.edges[which + 1]) / 2.0
     edges = np.sort(np.r_[work.grid.edges, middles])
     grid = make_grid(plan.site.flow.clock, edges, work.grid.saves)
-    rotation = _carried_rotation(work, grid)
-    counts = plan.counts(work.level, grid.nodes) or work.counts
     return replace(
         work,
         grid=grid,
-        rotation=rotation,
-        counts=counts,
+        rotation=_carried_rotation(work, grid),
+        counts=plan.counts(work.level, grid.nodes) or work.counts,
         reference=None,
         replicas=Replicas(judged=work.replicas.judged),
         solutions=[],
         sample=None,
+        target=0,
         splits=work.splits + 1,
+        unsettled=(),
+        previous=work.with_answer(),
     )
 
 
@@ -102,26 +108,56 @@ def _carried_rotation(work: Work, grid: Grid) -> Rotation:
     return np.eye(grid.nodes)
 
 
-def missed(plan: Plan, short: Shortfall) -> str:
+def add_paths(plan: Plan, work: Work) -> Work:
+    """Go to the next level of paths, with the modes and the operators found so far."""
+    counts = plan.counts(work.level + 1, work.grid.nodes)
+    assert counts is not None  # the rule asks for it only if there is memory
+    return replace(
+        work,
+        level=work.level + 1,
+        counts=counts,
+        rotation=modes_of(work.grid, work.solutions[-1]),
+        reference=work.solutions[-1],
+        replicas=Replicas(coarser=work.replicas, judged=work.replicas.judged),
+        solutions=[],
+        sample=None,
+        target=0,
+        seconds=LEVEL_COST * work.seconds,
+        previous=work,
+    )
+
+
+def verdict(plan: Plan, work: Work) -> Outcome:
+    """Return the outcome of a solve that ended by itself: met, not settled, or short of what was asked for."""
+    if work.unsettled:
+        return _not_settled(plan, work)
+    short = judge(work.replicas, plan.rtol)
+    if short.total <= 1.0:
+        return Outcome()
+    reason = "at the last level of paths" if work.level >= LAST_LEVEL else "for want of memory (memory_limit=)"
+    return Outcome(Code.TOLERANCE, f"{_missed(plan, short)}, {reason}")
+
+
+def late(plan: Plan, work: Work | None, deadline: Deadline) -> Outcome:
+    """Return the outcome of a solve whose time is over; it may have got there all the same."""
+    allowed = f"the {deadline.limit:g} s allowed (time_limit=)"
+    short = None if work is None else judge(work.best(plan.rtol).replicas, plan.rtol)
+    if short is None or not np.isfinite(short.total):
+        return Outcome(Code.NO_ANSWER, f"no error bars yet when {allowed} were over; allow more, or a larger rtol")
+    if short.total <= 1.0:
+        return Outcome()
+    return Outcome(Code.TIMEOUT, f"{_missed(plan, short)} when {allowed} were over")
+
+
+def _missed(plan: Plan, short: Shortfall) -> str:
     """Say what accuracy was reached, and which part of the error stands in the way."""
     parts = {"spread": short.statistical, "bias": short.bias, "time error": short.time}
     worst = max(parts, key=lambda name: parts[name])
     return f"accuracy {plan.rtol * short.total:.2g} instead of {plan.rtol:g} at worst ({worst})"
 
 
-def late(plan: Plan, work: Work, deadline: Deadline) -> Outcome:
-    """Return the outcome of a solve whose time is over; it may have got there all the same."""
-    short = judge(work.best(plan.rtol).replicas, plan.rtol)
-    if not np.isfinite(short.total):
-        return Outcome(Code.TIMEOUT, f"no error bars within the {deadline.limit:g} s allowed")
-    if short.total <= 1.0:
-        return Outcome()
-    return Outcome(Code.TIMEOUT, f"{missed(plan, short)} when the {deadline.limit:g} s allowed were over")
-
-
-def failed(plan: Plan, work: Work, blocks: list[int]) -> Outcome:
-    """Return the outcome of a solve with blocks that do not settle."""
-    when = float(np.asarray(work.grid.blocks.times)[min(blocks), 0])
+def _not_settled(plan: Plan, work: Work) -> Outcome:
+    when = float(np.asarray(work.grid.blocks.times)[min(work.unsettled), 0])
     if plan.explicit:
         fix = "take a smaller step_size, or truncation="
         return Outcome(Code.DIVERGED, f"gradient descent ceases to be finite by time {when:g}; {fix}")

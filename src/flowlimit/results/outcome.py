@@ -17,11 +17,12 @@ class Code(enum.StrEnum):
     STEP_LIMIT = "step limit"
     TOLERANCE = "tolerance not met"
     TIMEOUT = "timeout"
+    NO_ANSWER = "no answer"
     MEMORY = "memory"
     FAILED = "failed"
 
 
-FAILURES = frozenset({Code.DIVERGED, Code.STEP_LIMIT, Code.MEMORY, Code.FAILED})
+FAILURES = frozenset({Code.DIVERGED, Code.STEP_LIMIT, Code.NO_ANSWER, Code.MEMORY, Code.FAILED})
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
+from ..numerics.deadline import Deadline, checked_seconds
 from ..numerics.devices import checked_devices
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
@@ -70,7 +71,9 @@ def solve_dmft(
     start
         An earlier limit of this or a similar problem: its panels and its number of paths are where this one begins.
     time_limit
-        Seconds after which the best answer so far is returned.
+        Seconds, counted from the call and with compilation, after which the best answer so far is returned, with the
+        code "timeout". Control comes back within the limit and the one compiled call that is then running. Where there
+        is no answer yet the code is "no answer", which ``throw`` raises.
     memory_limit
         Bytes that one replica may take on each device; see ``limit.stats["replica_bytes"]``.
     devices
@@ -93,6 +96,7 @@ def solve_dmft(
     >>> limit.test_error.shape, bool(limit.test_error_stderr.max() < 1e-8)
     ((21,), True)
     """
+    deadline = Deadline(checked_seconds("time_limit", time_limit))
     drop_programs()
     _check(model, task, training, rtol, start)
     clock = training.clock
@@ -110,7 +114,7 @@ def solve_dmft(
     )
     check_conditions(model, task.loss, plan.site.flow)
     with reporter(progress, "solve") as report:
-        solved = solve(plan, saves, _beginning(start), time_limit, report)
+        solved = solve(plan, saves, _beginning(start), deadline.shared_by(plan.mesh), report)
     origin = provenance(key, model=model, task=task, training=training)
     limit = _record(solved, saves, isinstance(clock, StepClock), float(task.error_floor), origin)
     if throw:

@@ -44,12 +44,14 @@ def choose_panels(
     tolerance: float,
     known: Edges,
     observables: int,
-    report: Callable[[float, str], Any],
+    watch: Callable[[float, str], None],
 ) -> tuple[Edges, Solution]:
     """Solve from 0 to the horizon, each panel as long as its spectral tail allows.
 
-    ``tolerance`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried first.
+    ``tolerance`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried first. ``watch``
+    is told the progress before every try; it raises to end the solve.
     """
+    watch(0.0, "panels")
     front, rows = start(problem, observables)
     room, edges = problem.paths.normals.shape[0], [0.0]
     length = first_length(problem, horizon)
@@ -58,6 +60,7 @@ def choose_panels(
         node = (len(edges) - 1) * ORDER
         if node + ORDER > room:
             raise RoomError(np.array(edges))
+        watch(edges[-1] / horizon, f"panels up to time {edges[-1]:.3g}")
         end = _next_edge(edges[-1], length, horizon, known)
         panel = in_room(problem, panels(np.array([edges[-1], end]), ORDER), first=len(edges) - 1)
         tried, rows = advance_blocks((problem, *panel, front), rows)
@@ -73,8 +76,6 @@ def choose_panels(
         front = tried
         edges.append(end)
         length *= np.clip(SAFETY * (tolerance / max(tail, 1e-300)) ** (1.0 / ORDER), 0.5, GROWTH)
-        if report(end / horizon, f"panels up to time {end:.3g}"):
-            raise InterruptedError
     return np.array(edges), read_solution(problem, rows, (len(edges) - 1) * ORDER)
 
 
