@@ -16,6 +16,7 @@ import flowlimit as fl
 
 mpl.use("agg")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_enable_x64", True)  # for what tests compute themselves; test_precision.py does without
 # the same examples every time; no deadline, since the first example compiles
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")

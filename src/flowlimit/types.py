@@ -1,4 +1,4 @@
-"""Array types, named once, and double precision for every room that uses jax.
+"""Array types, named once.
 
 A *coordinate* is one of the ``dim`` entries of a weight vector. Arrays over coordinates keep them on the last axis, so
 that ``theta`` of a model with k parameters a coordinate has shape ``(k, dim)`` and each parameter is contiguous.
@@ -7,13 +7,9 @@ that ``theta`` of a model with k parameters a coordinate has shape ``(k, dim)`` 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Key
-
-# The limit is compared with simulations to many digits: nothing here makes sense in single precision.
-jax.config.update("jax_enable_x64", True)
 
 Number = float | int | Float[Array, ""]
 """What a user may give for a numeric field: a Python number or a (possibly traced) scalar array."""

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float
 
+from ..numerics.precision import own_settings
 from ..problem.models import Model
 from ..problem.tasks import Dataset
 from ..results import Code, Outcome
@@ -56,6 +57,7 @@ class MessagePassing:
         )
 
 
+@own_settings()
 def amp(
     model: Model, dataset: Dataset, *, num_steps: int = 100, start: float | None = None, throw: bool = True
 ) -> MessagePassing:

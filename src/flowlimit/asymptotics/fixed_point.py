@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.precision import DoubleModule, own_settings
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..results import FlowlimitError
@@ -16,7 +17,7 @@ from .equations import InterpolatorEquations, LassoEquations, solve_equations
 LARGEST_RESIDUAL = 1e-9
 
 
-class FixedPoint(eqx.Module):
+class FixedPoint(DoubleModule):
     """Where training by gradient flow ends.
 
     Attributes
@@ -121,6 +122,7 @@ class FixedPoint(eqx.Module):
         return w
 
 
+@own_settings()
 def fixed_point(model: Model, task: Regression, *, case: Case | None = None) -> FixedPoint:
     """Return the fixed point of gradient flow, eq. (fix_case1), (fix_case2) or (fix_case3).
 

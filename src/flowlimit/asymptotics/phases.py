@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from ..numerics.precision import own_settings
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..results import Limit, Record, Runs
@@ -45,6 +46,7 @@ class Phases:
         return "\n".join(lines)
 
 
+@own_settings()
 def label_phases(record: Record, model: Model, task: Regression) -> Phases:
     """Return the transitions of a limit or runs: predicted by `timescales`, and detected.
 
@@ -68,6 +70,7 @@ def label_phases(record: Record, model: Model, task: Regression) -> Phases:
     return _phases({"descent": float(times.descent)}, {"descent": detected})
 
 
+@own_settings()
 def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
     """Return when each path of a limit leaves 0, from its own z; infinite if it never does.
 

@@ -11,6 +11,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import Model
 from ..problem.tasks import Regression
@@ -25,7 +26,7 @@ CLOSEST = 1e-15
 """Least distance of u from -min y, relative."""
 
 
-class Rate(eqx.Module):
+class Rate(DoubleModule):
     """The rate of convergence.
 
     Attributes
@@ -95,6 +96,7 @@ class Rate(eqx.Module):
         return f"gamma {float(self.gamma):.8g}: errors less their limits fall like {train} (train) and {test} (test)"
 
 
+@own_settings()
 def convergence_rate(model: Model, task: Regression, *, case: Case | None = None) -> Rate:
     """Return the rate at which gradient flow reaches its fixed point, eq. (convergence_rate_eqn).
 

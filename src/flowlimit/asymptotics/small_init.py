@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.precision import own_settings
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from .case import check_problem, init_scale
@@ -37,6 +38,7 @@ class LassoPath:
     test_error: Times
 
 
+@own_settings()
 def small_init_path(model: Model, task: Regression, times: float | Sequence[float] | Times) -> LassoPath:
     """Return the errors of the time-averaged weights of a network of small init scale, by lasso fixed points.
 

@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Complex, Float
 
+from ..numerics.precision import DoubleModule
 from ..types import Scalar
 from .nodes import LawNodes
 
@@ -23,7 +24,7 @@ FINEST, COUNT, NEWTON_STEPS = 0.05, 400, 6
 PerNode = Float[Array, "nodes"]
 
 
-class Spectrum(eqx.Module):
+class Spectrum(DoubleModule):
     """Exponents x and their weights, the density of R_w(t) - R_w(infinity) times dx."""
 
     x: PerNode

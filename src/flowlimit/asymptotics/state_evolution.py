@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from ..numerics.precision import DoubleModule, own_settings
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..types import Scalar
@@ -17,7 +18,7 @@ from .shrinkage import make_shrinkage
 PerStep = Float[Array, "steps"]
 
 
-class StateEvolution(eqx.Module):
+class StateEvolution(DoubleModule):
     """What message passing does in the limit, at steps k = 1, 2, ...
 
     Attributes
@@ -39,6 +40,7 @@ class StateEvolution(eqx.Module):
     test_error: PerStep
 
 
+@own_settings()
 def state_evolution(
     model: Model,
     task: Regression,

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..numerics.precision import own_settings
 from ..results import Curve, Curves, Record
 from .rate import Rate
 
@@ -59,6 +60,7 @@ class Tail:
         return Curves(wanted, {self.name: curve}, False)
 
 
+@own_settings()
 def fit_tail(
     rate: Rate, record: Record, name: Literal["train_error", "test_error"] = "train_error", *, start: float, stop: float
 ) -> Tail:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
@@ -19,7 +20,7 @@ from .lazy import LazyErrors, lazy_errors
 Points = Float[Array, "*points"]
 
 
-class Timescales(eqx.Module):
+class Timescales(DoubleModule):
     """When the phases of a depth-2 network's gradient flow come.
 
     Attributes
@@ -95,6 +96,7 @@ class Timescales(eqx.Module):
         return share.reshape(times.shape)
 
 
+@own_settings()
 def timescales(model: Model, task: Regression) -> Timescales:
     """Return the timescales of gradient flow of a depth-2 network, from the paper's section on them.
 

@@ -12,6 +12,8 @@ from .moves import UNKNOWN, Shortfall
 
 RELATIVE_FLOOR = 1e-6
 """A curve is asked to be relatively accurate down to this part of its start."""
+ROUNDING = 1e-13
+"""A spread or a bias below this part of a value is rounding: the value is known."""
 SIGMAS = 2.0
 """Standard errors that must fit into the requested accuracy."""
 
@@ -59,7 +61,9 @@ def estimate_errors(replicas: Replicas, name: str) -> Errors:
         return Errors(unknown, unknown, unknown)
     statistical = student_factor(count) * standard_error(values)
     time = np.mean([errors[name] for errors in replicas.time_errors], axis=0)
-    return Errors(statistical, estimate_bias(replicas, name), time)
+    rounding = ROUNDING * np.abs(values).mean(axis=0)
+    known = lambda part: np.where(part <= rounding, 0.0, part)
+    return Errors(known(statistical), known(estimate_bias(replicas, name)), time)
 
 
 def estimate_bias(replicas: Replicas, name: str) -> np.ndarray:

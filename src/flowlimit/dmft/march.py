@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import Array, Float
 
 from ..numerics.blocks import Blocks
 from ..numerics.deadline import Deadline
@@ -81,5 +82,16 @@ def _advance(
 
 def _start(problem: Problem, observables: int) -> tuple[Front, Rows]:
     white = problem.samples is None and problem.site.flow.noise.on_samples
-    rows = empty_rows(problem.paths, observables, problem.samples, explicit=problem.explicit, white=white)
-    return start_front(problem.paths), rows
+    initial = None if problem.explicit else _initial_averages(problem)
+    kind = {"explicit": problem.explicit, "white": white, "initial": initial}
+    return start_front(problem.paths), empty_rows(problem.paths, observables, problem.samples, **kind)
+
+
+def _initial_averages(problem: Problem) -> Float[Array, "initial"]:
+    """Return the averages at time 0 and the test error there, from the paths: exact where moments are matched."""
+    site, paths, t = problem.site, problem.paths, jnp.zeros(1)
+    theta = paths.theta[None]
+    w = site.weight(t, theta)
+    averages = problem.observe(site, Blocks(t, jnp.zeros((1, 1)), jnp.zeros(1)), theta, w, paths)[0]
+    distance = paths.total((w[0] - paths.w_star) ** 2 @ paths.probability)
+    return jnp.concatenate([averages, (distance + problem.setting.noise_var)[None]])

@@ -69,6 +69,7 @@ class Solution:
     averages: np.ndarray
     L_w: np.ndarray | None = None  # of a stochastic samples side: root of C_w, its first columns along w*
     C_w: np.ndarray | None = None  # of steps with a closed side, from the paths: noise in residuals hides it in L
+    initial: np.ndarray | None = None  # of panels: the averages and the test error at time 0
 
     @property
     def root_w(self) -> np.ndarray:
@@ -84,7 +85,8 @@ def read_solution(problem: Problem, rows: Rows, nodes: int) -> Solution:
     averages = np.asarray(rows.averages)[:end:outputs]
     closed_steps = problem.explicit and problem.samples is None
     C_w = cut(_correlation(problem.mesh, problem.paths, rows)) if closed_steps else None
-    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end), C_w)
+    initial = None if rows.initial is None else np.asarray(rows.initial)
+    return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end), C_w, initial)
 
 
 @eqx.filter_jit
@@ -123,13 +125,24 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
 
     Errors are squared norms of interpolated roots: the roots are as smooth as paths, errors only half as resolved.
     """
-    return _curves(measure, grid.to_saves, solution)
+    curves = _curves(measure, grid.to_saves, solution)
+    if solution.initial is None:
+        return curves
+    return {
+        name: np.where(grid.saves > 0.0, curves[name], value)
+        for name, value in starts_of(measure, grid, solution).items()
+    }
 
 
 def starts_of(measure: Measure, grid: Grid, solution: Solution) -> Mapping[str, float]:
     """Return the curves of one replica at time 0."""
-    start = grid.interpolate(np.zeros(1))
-    return {name: float(value[0]) for name, value in _curves(measure, start, solution).items()}
+    if solution.initial is None:  # the first step is time 0
+        first = _curves(measure, grid.interpolate(np.zeros(1)), solution)
+        return {name: float(value[0]) for name, value in first.items()}
+    *averages, error = map(float, solution.initial)  # outputs of weights that have not seen the data are as on new data
+    own = {"train_error": error, "test_error": error, "loss": 0.5 * error + averages[0]}
+    own |= {"norm_1": averages[1], "norm_2": float(np.sqrt(max(averages[2], 0.0)))}
+    return own | {name: averages[len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
 
 
 def _curves(measure: Measure, from_nodes: Float[np.ndarray, "saves nodes"], solution: Solution) -> Values:
@@ -169,7 +182,9 @@ def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
         "norm_1": of_average[1],
         "norm_2": np.minimum(of_average[2] / np.maximum(2.0 * size, 1e-300), np.sqrt(of_average[2])),
     }
-    return errors | {name: of_average[len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
+    errors |= {name: of_average[len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
+    known = grid.saves == 0.0 if solution.initial is not None else np.zeros(len(grid.saves), dtype=bool)
+    return {name: np.where(known, 0.0, error) for name, error in errors.items()}
 
 
 def _root_error(grid: Grid, root: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ def _after_all(state: State) -> Choice:
         return SPLIT
     needed = replicas_needed(state.replicas, short)
     if short.bias <= BIAS_PART and state.replicas < needed <= MOST_REPLICAS:
-        return Choice(Move.REPLICATE, min(max(needed, state.replicas + BATCH), MOST_REPLICAS))
+        return Choice(Move.REPLICATE, needed + needed % BATCH)
     if state.can_climb:
         return CLIMB
     return SPLIT if short.time > short.bias and state.can_split else END

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..numerics.deadline import Deadline
 from ..numerics.devices import usable_cores
+from ..numerics.precision import own_settings
 from ..results import PathSample
 from .errors import Replicas
 from .march import march
@@ -67,8 +68,9 @@ def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
     return [(replica, False) for replica in batch] + halves
 
 
+@own_settings()  # settings belong to a thread
 def _replica(plan: Plan, work: Work, deadline: Deadline, replica: int, half: bool) -> Done:
-    """Solve one replica."""
+    """Solve one replica, in a thread of its own."""
     deadline.check()
     problem = plan.problem(
         work.grid.nodes, work.counts, replica, rotation=work.rotation, reference=work.reference, half=half

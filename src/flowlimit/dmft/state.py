@@ -125,6 +125,7 @@ class Rows(eqx.Module):
     disagreement: Float[Array, "N"]
     white: Float[Array, "NW"]  # variance of fresh noise in residuals; empty where there is none
     samples: SampleRows | None = None
+    initial: Float[Array, "initial"] | None = None  # averages and the test error at time 0, which is no node of a panel
 
 
 def start_front(paths: Paths) -> Front:
@@ -140,6 +141,7 @@ def empty_rows(
     *,
     explicit: bool = False,
     white: bool = False,
+    initial: Float[Array, "initial"] | None = None,
 ) -> Rows:
     """Return rows for all nodes, none of them reached; ``white`` where residuals have fresh noise at each."""
     room, M = paths.normals.shape
@@ -160,6 +162,7 @@ def empty_rows(
         disagreement=jnp.zeros(room),
         white=jnp.zeros(room * white),
         samples=None if samples is None else _empty_samples(samples, M),
+        initial=initial,
     )
 
 

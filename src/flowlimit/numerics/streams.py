@@ -37,7 +37,9 @@ def as_key(key: Any) -> PRNGKey:
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         if not -(2**63) <= key < 2**63:
             raise ValueError(f"key: given {key}, needs an int of at most 64 bits, e.g. key=0")
-        return jax.random.key(int(key))
+        # As jax.random.key makes it, but for flags of the user's program: kind of generator, offset, precision.
+        words = np.array([(int(key) >> 32) & 0xFFFFFFFF, int(key) & 0xFFFFFFFF], dtype=np.uint32)
+        return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim == 0:
         return key
     raise TypeError(f"key: given {key!r}, needs an int or a single jax key, e.g. key=0 or key=jax.random.key(0)")

@@ -83,6 +83,12 @@ def instance(name: str, kind: type, example: str) -> Callable[[Any], Any]:
 def _as_float(name: str, value: Any, fix: str) -> Array:
     if isinstance(value, bool | str | bytes) or value is None:
         raise TypeError(f"{name}: given {value!r}, {fix}")
+    if is_traced(value) and value.dtype == jnp.float32:
+        # Its derivative would be taken after the call, where the user's precision holds, and break off there.
+        raise TypeError(
+            f"{name}: given a number that is traced (by jit, grad or vmap) in single precision, needs double: first "
+            f'call jax.config.update("jax_enable_x64", True)'
+        )
     try:
         return jnp.asarray(value, dtype=jnp.float64)
     except (TypeError, ValueError):

@@ -11,13 +11,14 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from ..numerics.precision import DoubleModule
 from ..types import is_traced
 
 _KINDS: dict[str, type["Noun"]] = {}
 _DIGESTS: dict[int, tuple[Any, str]] = {}
 
 
-class Noun(eqx.Module):
+class Noun(DoubleModule):
     """A piece of a problem: a model, a law, a design, a task, a training."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

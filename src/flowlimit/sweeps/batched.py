@@ -18,6 +18,7 @@ from ..asymptotics.case import Case, cases_of
 from ..asymptotics.fixed_point import fixed_point
 from ..asymptotics.rate import NO_RATE, convergence_rate
 from ..asymptotics.timescales import timescales
+from ..numerics.precision import own_settings
 from ..results import Code, Outcome
 from .points import Columns, Points
 from .problem import Problem, is_scalar
@@ -34,6 +35,7 @@ def is_batched(problem: Problem, points: Points) -> bool:
     return all("." in name and is_scalar(problem.own(name)) for name in points.names)
 
 
+@own_settings()
 def evaluate_batched(problem: Problem, columns: Columns) -> list[Row]:
     """Return the rows of all points."""
     table = np.column_stack([np.asarray(values, dtype=float) for values in columns.values()])

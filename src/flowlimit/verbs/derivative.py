@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
 from ..dmft.paths import Counts
+from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.models import Model
 from ..problem.tasks import Regression
@@ -20,6 +21,7 @@ from .solve import MEMORY_LIMIT
 MOST_PATHS = 2048
 
 
+@own_settings()
 def derivative(
     limit: Limit,
     model: Model,

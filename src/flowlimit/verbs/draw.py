@@ -4,11 +4,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.tasks import Dataset, Regression
 from ..simulation import draw_trial, join, shared_data
 
 
+@own_settings()
 def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
     """Return one data set drawn from a task, that of the given trial of `simulate` with the same dim and key.
 

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..problem.clocks import StepClock
 from ..problem.models import Model
@@ -45,6 +46,7 @@ def simulate(
 ) -> list[Runs]: ...
 
 
+@own_settings()
 def simulate(
     model: Any,
     task: Any,

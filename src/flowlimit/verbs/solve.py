@@ -9,6 +9,7 @@ import numpy as np
 from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
 from ..numerics.deadline import Deadline, checked_seconds
 from ..numerics.devices import checked_devices
+from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
 from ..problem.clocks import StepClock
@@ -31,6 +32,7 @@ class AccuracyWarning(UserWarning):
     """A limit did not reach the accuracy that was asked for; its error bars say what it reached."""
 
 
+@own_settings()
 def solve_dmft(
     model: Model,
     task: Task,

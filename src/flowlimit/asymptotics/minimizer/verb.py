@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ...numerics.precision import own_settings
 from ...problem.losses import moments_of
 from ...problem.models import Model
 from ...problem.tasks import Dataset
@@ -51,6 +52,7 @@ class Minimizer:
         )
 
 
+@own_settings()
 def minimizer(model: Model, dataset: Dataset) -> Minimizer:
     """Return the weights at which gradient flow ends, eq. (min_problem), by convex minimisation, not by integration.
 

@@ -211,5 +211,6 @@ def _accept(problem: Problem, block: Blocks, node: Node, front: Front, rows: Row
         iterations=put(rows.iterations, jnp.full(q, guess.iterations, dtype=float)),
         disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, guess.change), node, axis=0),
         white=rows.white,
+        initial=rows.initial,
     )
     return Front(theta, p[-1], tangent), new

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...numerics.precision import own_settings
 from ...numerics.streams import as_key
 from ...problem.models import Model
 from ...problem.noun import Noun, from_dict
@@ -56,6 +57,7 @@ class Conformance:
         return "\n".join(f"{word(check)}  {check.name}: {check.found}" for check in self.checks)
 
 
+@own_settings()
 def conform(
     model: Model,
     task: Task,

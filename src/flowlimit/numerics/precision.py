@@ -1,0 +1,73 @@
+"""Double precision and one kind of random numbers within our own calls, whatever the user's program does with jax.
+
+The limit is compared with simulations to many digits: nothing here makes sense in single precision, and numbers under
+one key must not depend on flags. So every public verb, and every noun with its methods, works under `own_settings`, and
+the user's own settings are as they were before and after: a program in single precision goes on in single precision.
+Settings belong to a thread: a thread that we start enters them anew.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from inspect import isfunction
+from typing import Any
+
+import equinox as eqx
+import jax
+
+SETTINGS = (
+    (jax.enable_x64, True),
+    (jax.threefry_partitionable, True),
+    (jax.default_prng_impl, "threefry2x32"),
+    (jax.numpy_dtype_promotion, "standard"),
+    (jax.debug_nans, False),  # a panel that is too long is seen by its NaN, and taken shorter
+    (jax.debug_infs, False),
+)
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """Work in double precision with our own random numbers; ``@own_settings()`` makes a function do so.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> with jax.enable_x64(False):
+    ...     with own_settings():
+    ...         inside = jnp.ones(()).dtype
+    ...     outside = jnp.ones(()).dtype
+    >>> inside, outside
+    (dtype('float64'), dtype('float32'))
+    """
+    with ExitStack() as stack:
+        for setting, value in SETTINGS:
+            stack.enter_context(setting(value))
+        yield
+
+
+class _DoubleMeta(type(eqx.Module)):
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        inside = {key: value if key.startswith("__") else _inside(value) for key, value in namespace.items()}
+        return super().__new__(cls, name, bases, inside, **kwargs)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        with own_settings():
+            return super().__call__(*args, **kwargs)
+
+
+class DoubleModule(eqx.Module, metaclass=_DoubleMeta):
+    """A module that is made, and whose methods and properties are called, under `own_settings`."""
+
+
+def _inside(value: Any) -> Any:
+    if isinstance(value, property) and value.fget is not None:
+        return property(_inside(value.fget), doc=value.__doc__)
+    if not isfunction(value):
+        return value
+
+    @wraps(value)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        with own_settings():
+            return value(*args, **kwargs)
+
+    return method

@@ -1,0 +1,78 @@
+"""Numbers do not depend on the flags of the user's program, and its own precision stays as it was."""
+
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import flowlimit as fl
+
+TASK = fl.Regression(2.0, 0.1, fl.Normal())
+FLAGS = {
+    "single precision": [(jax.enable_x64, False)],
+    "other random bits": [(jax.threefry_partitionable, False)],
+    "another generator": [(jax.default_prng_impl, "rbg")],
+    "strict promotion": [(jax.numpy_dtype_promotion, "strict")],
+    "NaN raises": [(jax.debug_nans, True)],
+}
+
+
+def everything():
+    """A limit, runs, closed forms and a data set: numbers of every room."""
+    training = fl.GradientDescent(0.5, 6)
+    limit = fl.solve_dmft(fl.Linear(init_scale=0.5), TASK, training, rtol=0.1, key=3)
+    runs = fl.simulate(fl.Linear(init_scale=0.5), TASK, training, dim=20, trials=2, key=3)
+    sparse = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    point = fl.fixed_point(fl.DiagonalLinear(0.3), sparse)
+    data = fl.draw(TASK, dim=5, key=2**40)
+    return [
+        *(limit.train_error, limit.test_error, runs.train_error, runs.test_error),
+        *(point.test_error, point.density(np.linspace(0.1, 1.0, 3)), sparse.target.second_moment),
+        *(fl.convergence_rate(fl.DiagonalLinear(0.3), sparse).gamma, data.X, data.y),
+    ]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return everything()
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_numbers_do_not_depend_on_flags(plain, flags):
+    with ExitStack() as stack:
+        for setting, value in FLAGS[flags]:
+            stack.enter_context(setting(value))
+        again = everything()
+    for one, two in zip(plain, again, strict=True):
+        assert np.asarray(two).dtype == np.float64
+        assert (np.asarray(one) == np.asarray(two)).all()
+
+
+def test_traced_numbers_in_single_precision_are_refused():
+    """Their derivatives would be taken after the call, in single precision, and end inside a library."""
+    error = lambda scale: fl.fixed_point(fl.DiagonalLinear(scale), TASK).test_error
+    with jax.enable_x64(False), pytest.raises(TypeError, match="jax_enable_x64"):
+        jax.grad(error)(0.3)
+    assert jnp.isfinite(jax.grad(error)(0.3))
+
+
+ORDERS = {
+    "flowlimit first": "import flowlimit as fl; fl.Bernoulli(0.1); import jax, jax.numpy as jnp",
+    "jax first": "import jax, jax.numpy as jnp; before = jnp.ones(3); import flowlimit as fl; fl.Bernoulli(0.1)",
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_program_in_single_precision_goes_on(order):
+    """In a new process, whichever is imported first; the first use of a noun changes nothing."""
+    script = f"""{ORDERS[order]}
+law = fl.Bernoulli(0.1)
+assert law.probability.dtype == "float64" and law.second_moment.dtype == "float64"
+assert not jax.config.jax_enable_x64
+print(jnp.ones(3).dtype)"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["float32"]), done.stderr
