@@ -1,7 +1,7 @@
 """The high-dimensional limit: dynamical mean-field theory in operator form, solved causally with error bars."""
 
 from .derivative import differentiate
-from .driver import Solved, solve
+from .driver import Solved, solve, unsolved
 from .errors import all_curves, student_factor
 from .frozen import frozen_grid
 from .grid import Grid
@@ -21,4 +21,5 @@ __all__ = [
     "make_plan",
     "solve",
     "student_factor",
+    "unsolved",
 ]

@@ -18,7 +18,7 @@ from .errors import Replicas, judge
 from .grid import Grid, Saves, make_grid
 from .measure import Solution
 from .modes import modes_of
-from .moves import FIRST_LEVEL, FIRST_LOOK, Choice, Move, choose
+from .moves import FIRST_LOOK, Choice, Move, choose
 from .panels.pilot import BlowUpError, RoomError, choose_panels
 from .paths import Counts
 from .plan import Plan
@@ -29,8 +29,6 @@ Report = Callable[[float, str], Any]
 
 QUICK_LOOK = 2
 """Replicas of steps that are solved without modes of z: enough where moments are matched, or a pilot for more."""
-ROUGH, SHARP = 0.2, 3e-3
-"""Accuracies from which on a quarter of the first level's paths is enough to begin with, and up to which more are."""
 PANEL_PART = 0.1
 """Part of the requested accuracy that the panels' relative tails may have in the pilot."""
 PILOT_PART = 0.3
@@ -51,6 +49,11 @@ class Solved:
     sample: PathSample | None
     outcome: Outcome
     stats: dict[str, Any]
+
+
+def unsolved(outcome: Outcome) -> Solved:
+    """Return what there is of a solve that has no answer."""
+    return Solved(None, Replicas(), [], None, outcome, {})
 
 
 def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, deadline: Deadline, report: Report) -> Solved:
@@ -117,7 +120,7 @@ def _make_move(plan: Plan, work: Work, choice: Choice, deadline: Deadline) -> Wo
 
 def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Watch) -> Work:
     """Return the work before its first replica: grid, modes and counts. Of steps, the quick look if that is enough."""
-    known, level = (np.zeros(1), _first_level(plan)) if start is None else start
+    known, level = (np.zeros(1), plan.first_level) if start is None else start
     if plan.explicit:
         looked = _quick_look(plan, saves, watch)
         if looked.unsettled or judge(looked.replicas, plan.rtol).total <= 1.0:
@@ -132,12 +135,6 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
     none = Replicas(judged=plan.measure.judged)
     own = Work(grid, modes_of(grid, solution), level, counts, solution, none, [], seconds=seconds)
     return replace(own, previous=previous)
-
-
-def _first_level(plan: Plan) -> int:
-    if plan.rtol >= ROUGH:
-        return FIRST_LEVEL
-    return 0 if plan.rtol > SHARP or plan.exact else 1
 
 
 def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch) -> tuple[Grid, Solution]:
@@ -159,20 +156,20 @@ def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
     watch.pilot(0.0, "a first look")
     grid = make_grid(plan.site.flow.clock, None, saves)
     none = Replicas(judged=plan.measure.judged)
-    work = Work(grid, None, min(_first_level(plan), 0), _pilot_counts(plan, grid.nodes), None, none, [])
+    work = Work(grid, None, min(plan.first_level, 0), _pilot_counts(plan, grid.nodes), None, none, [])
     return run_batch(plan, replace(work, look=QUICK_LOOK), QUICK_LOOK, watch.deadline)
 
 
 def _pilot_counts(plan: Plan, nodes: int) -> Counts:
-    counts = plan.counts(min(_first_level(plan), 0), nodes)
+    counts = plan.counts(min(plan.first_level, 0), nodes)
     if counts is None:
-        raise MemoryError(plan.too_large(nodes))
+        raise MemoryError(plan.refusal(nodes))
     return counts
 
 
 def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline) -> Solved:
     if work is None:
-        return Solved(None, Replicas(), [], None, outcome, {"seconds": deadline.spent, "rtol": plan.rtol})
+        return replace(unsolved(outcome), stats={"seconds": deadline.spent, "rtol": plan.rtol})
     work = work.best(plan.rtol)
     stats = {
         "seconds": deadline.spent,
@@ -184,7 +181,7 @@ def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline)
         "replicas": len(work.replicas.whole),
         "half_replicas": len(work.replicas.half),
         "devices": 1 if plan.mesh is None else plan.mesh.size,
-        "replica_bytes": plan.bytes(work.counts, work.grid.nodes),
+        "memory_bytes": plan.memory(work.counts, work.grid.nodes),
         "edges": None if work.grid.edges is None else work.grid.edges.tolist(),
     }
     return Solved(work.grid, work.replicas, work.solutions, work.sample, outcome, stats)

@@ -11,7 +11,8 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
-from ..numerics.devices import Devices, of_first_process, put_everywhere
+from ..numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
+from ..numerics.memory import PROGRAMS, gibibytes
 from ..numerics.streams import Purpose, stream
 from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
@@ -24,6 +25,7 @@ from .grid import ORDER, room_for
 from .history import CHUNK
 from .measure import Measure, Solution
 from .modes import Rotation, output_modes
+from .moves import FIRST_LEVEL, REPLICAS
 from .paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from .problem import Problem, Reference
 from .shards import AXIS, spread_paths, spread_samples
@@ -39,6 +41,12 @@ FEW_PARTS = (2, 2, 4, 8)
 SAMPLE_PATHS, SAMPLE_FEW = 4, 2
 """Paths of the samples side for each of the weights side, all and those for responses: they cost little, and errors of
 one sample may jump."""
+ROUGH, SHARP = 0.2, 3e-3
+"""Accuracies from which on a quarter of the first level's paths is enough to begin with, and up to which more are."""
+MOST_WORKERS = 4
+"""Replicas that are solved at once: each is a program of few threads."""
+KEPT = 4
+"""Operators that are kept of each replica."""
 ITERATION_PART = 3e-3
 """Part of the requested accuracy to which a block's two sides must agree."""
 
@@ -55,7 +63,7 @@ class Plan:
     key: PRNGKey
     rtol: float
     measure: Measure
-    memory_limit: int | float
+    memory_limit: float  # bytes
     mesh: Mesh | None = None  # devices that paths are spread over
 
     @property
@@ -91,14 +99,48 @@ class Plan:
         if self.exact and level <= 0:
             kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
             matched = 4 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
-            return Counts(max(FEWEST_PATHS, 1 << (matched - 1).bit_length()), FEWEST_FEW)
-        paths = int(FIRST_PATHS * LEVEL_FACTOR**level)
-        few = paths // FEW_PARTS[min(max(level, 0), len(FEW_PARTS) - 1)]
-        while self.bytes(Counts(paths, few), nodes) > self.memory_limit:
+            paths, few = max(FEWEST_PATHS, 1 << (matched - 1).bit_length()), FEWEST_FEW
+        else:
+            paths = int(FIRST_PATHS * LEVEL_FACTOR**level)
+            few = paths // FEW_PARTS[min(max(level, 0), len(FEW_PARTS) - 1)]
+        while self._least_memory(Counts(paths, few), nodes) > self.memory_limit:
             few //= 2
             if few < FEWEST_FEW:
                 return None
         return Counts(paths, few)
+
+    def workers(self, counts: Counts, nodes: int) -> int:
+        """Return how many replicas are solved at once: as cores and memory allow."""
+        if self.mesh is not None:  # programs of several devices wait for each other: two at once could wait for ever
+            return 1
+        free = self.memory_limit - self._least_memory(counts, nodes)
+        return max(1, min(MOST_WORKERS, usable_cores(), 1 + int(free // self.bytes(counts, nodes))))
+
+    def memory(self, counts: Counts, nodes: int) -> int:
+        """Return the bytes that a solve adds to the process, or to each device's."""
+        more = self.workers(counts, nodes) - 1
+        return self._least_memory(counts, nodes) + more * self.bytes(counts, nodes)
+
+    def _least_memory(self, counts: Counts, nodes: int) -> int:
+        """Return the same with one replica at a time: programs, a replica, and what is kept of all of them."""
+        return PROGRAMS + self.bytes(counts, nodes) + 8 * KEPT * REPLICAS * self.rows(nodes) ** 2
+
+    def refusal(self, nodes: int) -> str | None:
+        """Say why so many nodes do not fit into the memory allowed; None if they do."""
+        if self.counts(min(self.first_level, 0), nodes) is not None:
+            return None
+        needed = self._least_memory(Counts(FIRST_PATHS, FEWEST_FEW), nodes)
+        return (
+            f"{nodes} nodes need {gibibytes(needed)}, the limit is {gibibytes(self.memory_limit)}; raise "
+            f"memory_limit=, or take fewer steps or a larger rtol"
+        )
+
+    @property
+    def first_level(self) -> int:
+        """The level of paths to begin with."""
+        if self.rtol >= ROUGH:
+            return FIRST_LEVEL
+        return 0 if self.rtol > SHARP or self.exact else 1
 
     def bytes(self, counts: Counts, nodes: int) -> int:
         """Return the memory of one replica on each device."""
@@ -109,14 +151,6 @@ class Plan:
         one += 8 * room * (k * paths * (noise.temperature is not None) + room * noise.on_samples)
         samples = (own(number) for number in _sample_counts(strata, counts))
         return one + sample_bytes(room, *samples) if self.sampled else one
-
-    def too_large(self, nodes: int) -> str:
-        """Say why so many nodes do not fit."""
-        needed = self.bytes(Counts(FIRST_PATHS, FEWEST_FEW), nodes) / 2**30
-        return (
-            f"{nodes} nodes need {needed:.3g} GiB, the limit is {self.memory_limit / 2**30:.3g}; raise memory_limit=, "
-            f"or take fewer steps or a larger rtol"
-        )
 
     def cloud(self, nodes: int, counts: Counts, replica: int, rotation: Rotation | None) -> Cloud:
         """Return one replica's normals."""
@@ -204,4 +238,4 @@ def make_plan(
     site = make_site(make_flow(model, task, training))
     own = replace(measure, sampled=not task.loss.closes, direct=isinstance(training.clock, StepClock))
     mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
-    return Plan(site, task, key, rtol, own, memory_limit, mesh)
+    return Plan(site, task, key, rtol, own, float(memory_limit), mesh)

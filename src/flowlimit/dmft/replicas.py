@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numerics.deadline import Deadline
-from ..numerics.devices import usable_cores
 from ..numerics.precision import own_settings
 from ..results import PathSample
 from .errors import Replicas
@@ -19,8 +18,6 @@ from .moves import BATCH, REPLICAS
 from .plan import ITERATION_PART, Plan
 from .work import Work
 
-MOST_WORKERS = 4
-"""Replicas that are solved at once: each is a program of few threads."""
 OVERFLOW = 1e60
 """What is larger has diverged: its square's spread would overflow."""
 
@@ -41,7 +38,7 @@ def run_batch(plan: Plan, work: Work, target: int, deadline: Deadline) -> Work:
     """
     jobs = _jobs(plan, work, target)
     began = time.perf_counter()
-    with ThreadPoolExecutor(_workers(plan)) as pool:
+    with ThreadPoolExecutor(plan.workers(work.counts, work.grid.nodes)) as pool:
         done = list(pool.map(partial(_replica, plan, work, deadline), *zip(*jobs, strict=True)))
     unsettled = tuple(one.unsettled for one in done if one.unsettled is not None)
     if unsettled:
@@ -54,15 +51,10 @@ def batch_seconds(plan: Plan, work: Work, target: int) -> float:
     return len(_jobs(plan, work, target)) * work.seconds
 
 
-def _workers(plan: Plan) -> int:
-    # Programs of several devices wait for each other: two at once could wait for ever.
-    return 1 if plan.mesh is not None else min(MOST_WORKERS, usable_cores())
-
-
 def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
     """Return the next replicas by number, each with whether it has half the paths."""
-    first = len(work.replicas.whole)
-    batch = range(first, min(first + max(_workers(plan), BATCH), target))
+    first, workers = len(work.replicas.whole), plan.workers(work.counts, work.grid.nodes)
+    batch = range(first, min(first + max(workers, BATCH), target))
     # The level below serves as the solves with fewer paths, if there is one.
     halves = [(replica, True) for replica in batch if replica < REPLICAS and work.replicas.coarser is None]
     return [(replica, False) for replica in batch] + halves

@@ -1,6 +1,7 @@
 """From nouns and options to a plan: sizes, saved positions, groups of like models, engines; and the refusals."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,19 +14,21 @@ import numpy as np
 from jax.sharding import Mesh
 
 from ..numerics.devices import checked_devices
+from ..numerics.memory import gibibytes
 from ..numerics.streams import as_key
 from ..problem.clocks import Clock, ContinuousClock, StepClock
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.noun import signature
-from ..problem.requests import Observables, Positions, named_observables, positions_of, times_at
+from ..problem.requests import LOG_GRID_POINTS, Observables, Positions, named_observables, positions_of, times_at
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
 from .engine import Engine
 from .flows import FlowEngine
+from .memory import Sizes, memory_bytes
 from .programs import TRIAL, make_mesh
 from .rows import AXIS as ROW
 from .rows import Rows
@@ -59,6 +62,8 @@ class Plan:
     clock: Clock
     observables: Observables
     mesh: Mesh
+    memory: int
+    """Bytes that the runs add to this process, by estimate."""
 
     @property
     def at_once(self) -> int:
@@ -86,13 +91,19 @@ def make_plan(
     solver: Any,
     devices: Sequence[Any] | None,
     devices_per_trial: Any = 1,
+    memory_limit: float = math.inf,
 ) -> Plan:
     """Check the arguments of `simulate` and lay out its work."""
     _check_nouns(models, task, training)
     samples, dim = _size(models, task, dim)
-    named = named_observables(observables)
-    _check_target(models, task, named)
     trials = _trials(models, task, training, trials)
+    mesh = _mesh(devices, devices_per_trial, trials)
+    named = named_observables(observables)
+    kept = 0 if weights_at is None else np.size(weights_at)
+    saved = _save_count(training.clock) if save_at is None else np.size(save_at)
+    memory = memory_bytes(Sizes(samples, dim, len(models), trials, kept, saved + kept, len(named)), mesh)
+    _check_memory(memory, memory_limit, samples, dim, saved)
+    _check_target(models, task, named)
     weights = positions_of("weights_at", [] if weights_at is None else weights_at, training.clock)
     saves = positions_of("save_at", save_at, training.clock)
     if save_at is None:  # a grid of our choosing makes room for what is asked for
@@ -113,8 +124,22 @@ def make_plan(
         weights=weights,
         clock=training.clock,
         observables=named,
-        mesh=_mesh(devices, devices_per_trial, trials),
+        mesh=mesh,
+        memory=memory,
     )
+
+
+def _save_count(clock: Clock) -> int:
+    """Return how many positions are saved unless told otherwise, without making them."""
+    return clock.num_steps + 1 if isinstance(clock, StepClock) else LOG_GRID_POINTS + 1
+
+
+def _check_memory(needed: int, allowed: float, samples: int, dim: int, saved: int) -> None:
+    if needed > allowed:
+        raise ValueError(
+            f"memory_limit: {samples} samples of dim {dim} with {saved} saved times need {gibibytes(needed)}, allowed "
+            f"are {gibibytes(allowed)}; take a smaller dim, fewer times (save_at=) or trials, or raise memory_limit="
+        )
 
 
 def _mesh(devices: Sequence[Any] | None, devices_per_trial: Any, trials: int) -> Mesh:

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from ..numerics.memory import checked_bytes, machine_bytes
 from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..problem.clocks import StepClock
@@ -34,6 +35,7 @@ class Options(TypedDict, total=False):
     solver: Any
     devices: Sequence[Any] | None
     devices_per_trial: int
+    memory_limit: int | float | None
     progress: Progress
     throw: bool
 
@@ -62,6 +64,7 @@ def simulate(
     solver: Any = None,
     devices: Sequence[Any] | None = None,
     devices_per_trial: int = 1,
+    memory_limit: int | float | None = None,
     progress: Progress = False,
     throw: bool = True,
 ) -> Runs | list[Runs]:
@@ -100,6 +103,9 @@ def simulate(
     devices_per_trial
         How many devices share the rows of X of one trial, for data that one device has no room for: with 8 devices, 2
         means 4 trials at once, 8 one big trial after the other. The numbers do not depend on it.
+    memory_limit
+        Bytes that the runs may add to this process; what the machine has unless given. What needs more, by the
+        estimate in ``runs.stats["memory_bytes"]``, is refused before anything is drawn.
     progress
         True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
     throw
@@ -135,6 +141,7 @@ def simulate(
         solver=solver,
         devices=devices,
         devices_per_trial=devices_per_trial,
+        memory_limit=machine_bytes() if memory_limit is None else checked_bytes("memory_limit", memory_limit),
     )
     with reporter(progress, "simulate") as report:
         collected, stopped = run(plan, report)
@@ -237,6 +244,7 @@ def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> di
     for group in plan.groups:
         for member in group.members:
             stats[member] = {"seconds": seconds, "devices": plan.mesh.size, "steps": collected[member].steps}
+            stats[member] |= {"memory_bytes": plan.memory}
             if isinstance(group.engine, FlowEngine):
                 stats[member] |= {"rtol": float(group.engine.rtol), "solver": group.engine.solver_name}
     return stats

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve
+from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve, unsolved
 from ..numerics.deadline import Deadline, checked_seconds
 from ..numerics.devices import checked_devices
+from ..numerics.memory import checked_bytes
 from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
@@ -19,7 +20,7 @@ from ..problem.models.scales import PerCoordinate
 from ..problem.requests import named_observables, positions_of, times_at
 from ..problem.tasks import Task
 from ..problem.trainings import Training
-from ..results import Code, Limit
+from ..results import Code, Limit, Outcome
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance
@@ -43,7 +44,7 @@ def solve_dmft(
     save_at: Times | None = None,
     observables: Mapping[str, Observable] | None = None,
     start: Limit | None = None,
-    time_limit: float | None = None,
+    time_limit: int | float | None = None,
     memory_limit: int | float = MEMORY_LIMIT,
     devices: Sequence[Any] | None = None,
     progress: Progress = False,
@@ -77,7 +78,9 @@ def solve_dmft(
         code "timeout". Control comes back within the limit and the one compiled call that is then running. Where there
         is no answer yet the code is "no answer", which ``throw`` raises.
     memory_limit
-        Bytes that one replica may take on each device; see ``limit.stats["replica_bytes"]``.
+        Bytes that the solve may add to the process, or to each device's memory, compiler included. Fewer paths and
+        fewer replicas at a time are taken to stay within; what cannot is refused at once. The estimate that this rests
+        on is ``limit.stats["memory_bytes"]``.
     devices
         Devices to spread the paths over, the default one alone unless given. The numbers do not depend on them. In a
         job of several processes each calls with the same ``devices=jax.devices()``, and each gets the limit.
@@ -102,7 +105,6 @@ def solve_dmft(
     drop_programs()
     _check(model, task, training, rtol, start)
     clock = training.clock
-    saves = times_at(clock, positions_of("save_at", save_at, clock))
     measure = Measure(named_observables(observables))
     plan = make_plan(
         model,
@@ -111,12 +113,17 @@ def solve_dmft(
         key=as_key(key),
         rtol=rtol,
         measure=measure,
-        memory_limit=memory_limit,
+        memory_limit=checked_bytes("memory_limit", memory_limit),
         devices=None if devices is None else checked_devices(devices),
     )
-    check_conditions(model, task.loss, plan.site.flow)
-    with reporter(progress, "solve") as report:
-        solved = solve(plan, saves, _beginning(start), deadline.shared_by(plan.mesh), report)
+    refusal = plan.refusal(clock.num_steps + 1) if isinstance(clock, StepClock) else None
+    if refusal is not None:  # before anything of that length is made
+        saves, solved = np.zeros(0), unsolved(Outcome(Code.MEMORY, refusal))
+    else:
+        saves = times_at(clock, positions_of("save_at", save_at, clock))
+        check_conditions(model, task.loss, plan.site.flow)
+        with reporter(progress, "solve") as report:
+            solved = solve(plan, saves, _beginning(start), deadline.shared_by(plan.mesh), report)
     origin = provenance(key, model=model, task=task, training=training)
     limit = _record(solved, saves, isinstance(clock, StepClock), float(task.error_floor), origin)
     if throw:

@@ -1,0 +1,70 @@
+"""Memory that limits and runs take against what was estimated before they began: ten problems of different kinds.
+
+Each problem has a process of its own; its peak is what the process grew by during the call. Compiling takes some 200 MB
+whatever the problem is, which the estimates know. Usage: python benchmarks/memory_of_solves.py [--only NAME ...]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+TASK = "fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
+LIMITS = {
+    "network, flow": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(20.0), rtol=2e-2",
+    "network, flow, more paths": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(5.0), rtol=2e-3",
+    "depth 3, flow": f"fl.DiagonalLinear(0.5, depth=3), {TASK}, fl.GradientFlow(5.0), rtol=5e-2",
+    "network, 100 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 100), rtol=5e-2",
+    "network, 300 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 300), rtol=0.2",
+    "logistic, 40 steps": "fl.Linear(), fl.Classification(2.0, fl.Normal()), fl.GradientDescent(0.5, 40), rtol=5e-2",
+    "linear, flow": f"fl.Linear(), {TASK}, fl.GradientFlow(20.0), rtol=1e-3",
+    "linear, 300 steps": f"fl.Linear(), {TASK}, fl.GradientDescent(0.1, 300), rtol=1e-3",
+    "batches, 60 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.StochasticGradientDescent(0.3, 0.1, 60), rtol=0.1",
+    "Langevin, 60 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.Langevin(1e-3, 0.1, 60), rtol=0.1",
+}
+RUNS = {
+    "runs, flow, dim 2000": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(5.0), dim=2000, trials=2",
+    "runs, steps, dim 6000": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 20), dim=6000, trials=2",
+}
+SCRIPT = """
+import json, warnings
+from pathlib import Path
+import flowlimit as fl
+warnings.simplefilter("ignore")
+status = lambda name: 1024 * int(next(l for l in Path("/proc/self/status").read_text().splitlines() if name in l).split()[1])
+{warm}
+Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+before = status("VmRSS")
+done = {call}
+print(json.dumps([status("VmHWM") - before, done.stats]))
+"""
+
+
+def measure(call: str, warm: str) -> tuple[int, dict]:
+    done = subprocess.run([sys.executable, "-c", SCRIPT.format(call=call, warm=warm)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    peak, stats = json.loads(done.stdout.splitlines()[-1])
+    return peak, stats
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[*LIMITS, *RUNS])
+    parser.add_argument("--allowed", type=float, default=0.3, help="largest relative difference")
+    options = parser.parse_args()
+    worst = 0.0
+    for name in options.only:
+        verb, problems = ("solve_dmft", LIMITS) if name in LIMITS else ("simulate", RUNS)
+        extra = ", throw=False" + (", time_limit=90.0" if verb == "solve_dmft" else "")
+        peak, stats = measure(f"fl.{verb}({problems[name]}{extra})", "")
+        estimate = stats.get("memory_bytes", 0)
+        worst = max(worst, abs(estimate / peak - 1.0))
+        print(f"{name:28s} measured {peak / 2**20:7.0f} MiB, estimated {estimate / 2**20:7.0f} ({estimate / peak:.2f})", flush=True)
+        print("   ", {key: value for key, value in stats.items() if key != "edges"}, flush=True)
+    sys.exit(worst > options.allowed)
+
+
+if __name__ == "__main__":
+    main()
