@@ -85,10 +85,12 @@ def _describe_point(point: Any) -> str:
 
 
 def _describe_times(times: Any) -> str:
+    import jax.numpy as jnp
+
     lines = [f"{times}"]
     if times.regime == "small" and float(times.model.init_scale) < 1.0:
         lines.append("share of coordinates past their descent time:")
         for t in (float(times.search) * later for later in LATER):
-            learnt, wrong = float(times.learnt(t)), float(times.false_alarms(t))
+            learnt, wrong = float(times.learnt(jnp.asarray(t))), float(times.false_alarms(jnp.asarray(t)))
             lines.append(f"t = {t:8.4g}: targets {learnt:.4f}, others {wrong:.4f}")
     return "\n".join(lines)
