@@ -74,6 +74,13 @@ def test_a_closed_form_that_is_no_number(tmp_path):
     assert not out.exists()
 
 
+def test_a_target_without_coordinates_has_no_descent():
+    """Before, the descent time of none was given as 7e38."""
+    done = flowlimit("timescales", "--sparsity", "0")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "no coordinate of the target differs from 0" in done.stderr
+
+
 def test_infinity_where_it_is_an_answer():
     assert flowlimit("timescales", "--init-scale", "10").returncode == 0
     assert flowlimit("fixed-point", "--aspect-ratio", "1").returncode == 0

@@ -114,6 +114,14 @@ def test_a_file_that_is_not_there(tmp_path):
         read_problem("solve", tmp_path / "none.toml")
 
 
+def test_flags_are_checked_like_a_file():
+    with pytest.raises(ValueError, match="--dim: given 1; input should be greater than or equal to 2"):
+        read_problem("check").options("check", dims=[1, 50], trials=None)
+    assert read_problem("check").options("check", dims=[50], trials=None) == {"dims": (50,), "trials": 20}
+    with pytest.raises(ValueError, match="--key: given -1"):
+        read_problem("solve", flags={"key": -1})
+
+
 def test_files_that_are_no_text(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; give a file in it"):
         read_problem("solve", tmp_path)

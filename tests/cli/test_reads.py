@@ -1,5 +1,7 @@
 """A verb reads every flag, address and training that it is given, or refuses it."""
 
+from pathlib import Path
+
 import pytest
 from in_process import flowlimit, refused
 
@@ -9,6 +11,7 @@ from flowlimit.cli.reads import FLAGS, READS, as_typed, offered
 
 AT_THE_END = ("rate", "fixed-point", "timescales")
 DESCENT = "[training]\nkind = 'GradientDescent'\nstep_size = 0.1\nnum_steps = 5\nmomentum = 0.5\n"
+PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 AXIS = ("--over", "model.init_scale=0.1,1")
 
 
@@ -96,8 +99,10 @@ def test_one_number_is_given_once(words, message):
     assert message in refused("rate", *words)
 
 
-def test_flags_of_another_model(write):
+def test_flags_of_another_model(write, tmp_path):
     assert "Linear: given unknown depth" in refused("solve", write("[model]\nkind = 'Linear'\n"), "--depth", "3")
+    linear = ("sweep", "rate", write("[model]\nkind = 'Linear'\n"), "--over", "task.aspect_ratio=0.5,2")
+    assert "model: given Linear(), needs fl.DiagonalLinear" in refused(*linear, "--store", tmp_path / "a.zarr")
 
 
 @pytest.mark.parametrize(
@@ -121,3 +126,16 @@ def test_no_noise_beside_momentum(write):
 
 def test_every_verb_offers_what_it_reads():
     assert set(offered("sweep")) == set(FLAGS)
+
+
+def test_the_page_says_what_verbs_read():
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `") and "model, task" in line]
+    said = {
+        verb.strip(" `"): set(row.split("|")[2].replace(",", " ").split()) for row in rows for verb in verbs_of(row)
+    }
+    shown = lambda part: f"`[{part}]`" if part in ("solve", "simulate", "check") else part
+    assert said == {verb: set(map(shown, reads)) for verb, reads in READS.items()}
+
+
+def verbs_of(row):
+    return row.split("|")[1].split(",")

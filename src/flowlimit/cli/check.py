@@ -6,7 +6,7 @@ import typer
 
 from .failures import DISAGREES
 from .grammar import Option, Problem, takes_problem
-from .output import Json, Picture, check_outputs, draw, end, give, say_unwritten
+from .output import Json, Picture, check_outputs, draw, end, give, say_unwritten, shows_progress
 
 
 @takes_problem("check")
@@ -22,7 +22,7 @@ def check(
 
     check_outputs(plot=plot)
     options = problem.options("solve") | problem.options("check", dims=dims or None, trials=trials)
-    trust = fl.check(*problem.nouns, **options, key=problem.key, progress=not as_json)
+    trust = fl.check(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json))
     worst = [comparison.worst[2] for comparison in trust.comparisons]
     numbers = {"passed": trust.passed, "dims": trust.dims, "standard_errors": worst}
     give(numbers | {"result": str(trust.outcome.code)}, as_json=as_json, text=f"{trust}")

@@ -1,5 +1,6 @@
 """`flowlimit fixed-point`, `rate` and `timescales`: where gradient flow ends, how fast, and through which phases."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,8 @@ def judge(result: Any) -> Any:
     from flowlimit.sweeps.rows import outcome_of, values_of
 
     values = values_of(result)
+    if getattr(result, "regime", "") == "small" and np.isnan(result.learnt(result.search)):
+        return Outcome(Code.FAILED, "descent does not exist: no coordinate of the target differs from 0")
     for name in REGIMES.get(getattr(result, "regime", ""), values):
         number = float(np.asarray(values[name]))
         endless = name in INFINITE or (getattr(result, "case", "") == "threshold" and name in AT_THRESHOLD)
@@ -79,8 +82,8 @@ def _describe_point(point: Any) -> str:
         return f"{point}"
     lines = [f"{point}", f"P(w = 0) {float(point.atom):.4f}"]
     for level in LEVELS:
-        found, wrong = float(point.true_positive_rate(level)), float(point.false_positive_rate(level))
-        lines.append(f"|w| > {level:g}: true positives {found:.4f}, false positives {wrong:.4f}")
+        found, wrong = map(_share, (point.true_positive_rate(level), point.false_positive_rate(level)))
+        lines.append(f"|w| > {level:g}: true positives {found}, false positives {wrong}")
     return "\n".join(lines)
 
 
@@ -91,6 +94,11 @@ def _describe_times(times: Any) -> str:
     if times.regime == "small" and float(times.model.init_scale) < 1.0:
         lines.append("share of coordinates past their descent time:")
         for t in (float(times.search) * later for later in LATER):
-            learnt, wrong = float(times.learnt(jnp.asarray(t))), float(times.false_alarms(jnp.asarray(t)))
-            lines.append(f"t = {t:8.4g}: targets {learnt:.4f}, others {wrong:.4f}")
+            learnt, wrong = map(_share, (times.learnt(jnp.asarray(t)), times.false_alarms(jnp.asarray(t))))
+            lines.append(f"t = {t:8.4g}: targets {learnt}, others {wrong}")
     return "\n".join(lines)
+
+
+def _share(value: Any) -> str:
+    """Return a share of coordinates as text; of no coordinates there is none."""
+    return "none" if math.isnan(value) else f"{float(value):.4f}"

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +37,11 @@ def _check_new(flag: str, path: Path | None, endings: Collection[str]) -> None:
         raise FileNotFoundError(f"{flag}: given {path}, but there is no folder {path.parent}; make it first")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"{flag}: given {path}, but {path.parent} may not be written to; give another folder")
+
+
+def shows_progress(as_json: bool) -> bool:
+    """Whether a person watches: a bar would stand in a file, or in a pipe, among the numbers."""
+    return not as_json and sys.stdout.isatty()
 
 
 def give(result: Any, *, as_json: bool, out: Path | None = None, text: str | None = None) -> None:

@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .reads import as_typed
 
+FLAG_OF = {"dims": "--dim"}
+"""Settings whose flag has another name: it is given once per size."""
+
 
 class Section(BaseModel):
     """A table of settings: unknown keys, NaN and infinity are refused."""
@@ -20,7 +23,8 @@ class Section(BaseModel):
             return type(self).model_validate(dict(self) | said) if said else self
         except ValidationError as error:
             first = error.errors()[0]
-            raise ValueError(f"{as_typed(str(first['loc'][0]))}: {in_words(first)}") from None
+            name = str(first["loc"][0])
+            raise ValueError(f"{FLAG_OF.get(name, as_typed(name))}: {in_words(first)}") from None
 
 
 class Solve(Section):

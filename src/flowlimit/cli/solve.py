@@ -1,7 +1,7 @@
 """`flowlimit solve`: the high-dimensional limit."""
 
 from .grammar import Problem, takes_problem
-from .output import Json, Out, Picture, check_outputs, give_record
+from .output import Json, Out, Picture, check_outputs, give_record, shows_progress
 
 
 @takes_problem("solve")
@@ -11,5 +11,5 @@ def solve(problem: Problem, plot: Picture = None, out: Out = None, as_json: Json
 
     check_outputs(out, plot)
     options = problem.options("solve")
-    limit = fl.solve_dmft(*problem.nouns, **options, key=problem.key, progress=not as_json, throw=False)
+    limit = fl.solve_dmft(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json), throw=False)
     give_record(limit, as_json=as_json, out=out, plot=plot)

@@ -11,7 +11,7 @@ import typer
 
 from .axes import parse_axes
 from .grammar import NOUNS, Option, Problem, at_address, check_scale, takes_problem
-from .reads import FLAGS, as_typed, overlap, refuse_unread
+from .reads import FLAGS, READS, as_typed, overlap, refuse_unread
 
 Verb = Literal["fixed-point", "rate", "timescales", "solve", "simulate"]
 VERBS = {
@@ -43,9 +43,12 @@ def sweep(
 ) -> None:
     """Evaluate a verb at many points; whatever stops it, the same command goes on where it was."""
     import flowlimit as fl
+    from flowlimit.asymptotics.case import check_problem
 
     check_store(store, needed=False)
     axes = _axes(problem, verb, over)
+    if "training" not in READS[verb]:
+        check_problem(problem.model, problem.task)
     options, training = {}, None
     if verb in ("solve", "simulate"):
         options, training = problem.options(verb) | {"key": problem.key}, problem.training
