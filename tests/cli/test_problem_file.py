@@ -6,7 +6,7 @@ import pytest
 
 import flowlimit as fl
 from flowlimit.cli.grammar import read_problem
-from flowlimit.cli.problem_file import TEMPLATE
+from flowlimit.cli.init import TEMPLATE
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ def write(tmp_path):
 
 
 def test_the_file_that_init_writes_says_the_defaults(write):
-    problem = read_problem(write(TEMPLATE.format(command="flowlimit solve", name="problem.toml")))
+    problem = read_problem("solve", write(TEMPLATE.format(command="flowlimit solve", name="problem.toml")))
     plain = read_problem()
     assert [noun.to_dict() for noun in problem[:3]] == [noun.to_dict() for noun in plain[:3]]
     assert problem.options("solve") == plain.options("solve")
     assert problem.options("check") == plain.options("check")
-    assert problem.options("simulate", dim=7) == {"dim": 7, "trials": 10}
+    assert read_problem("simulate", flags={"dim": 7}).options("simulate") == {"dim": 7, "trials": 10}
 
 
 def test_every_noun_has_a_place(write):
@@ -45,7 +45,7 @@ def test_every_noun_has_a_place(write):
     step_size = 0.1
     num_steps = 4
     """
-    problem = read_problem(write(text))
+    problem = read_problem("solve", write(text))
     assert problem.model.to_dict() == fl.Linear().to_dict()
     assert problem.task.to_dict() == fl.Regression(2.0, 0.1, fl.Normal(), design=fl.StudentDesign(5.0)).to_dict()
     assert problem.training.to_dict() == fl.StochasticGradientDescent(0.5, 0.1, 4).to_dict()
@@ -54,7 +54,8 @@ def test_every_noun_has_a_place(write):
 
 def test_flags_come_first(write):
     path = write("[model]\nkind = 'DiagonalLinear'\ninit_scale = 2.0\nweight_decay = 0.1\n")
-    problem = read_problem(path, init_scale=0.5, horizon=3.0, key=2, other=["task.target.probability=0.25"])
+    flags = {"init_scale": 0.5, "horizon": 3.0, "key": 2, "depth": None}
+    problem = read_problem("solve", path, flags, ["task.target.probability=0.25"])
     assert repr(problem.model) == "DiagonalLinear(init_scale=0.5, weight_decay=0.1)"
     assert float(problem.training.horizon) == 3.0
     assert float(problem.task.target.probability) == 0.25
@@ -67,7 +68,7 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
         'import flowlimit as fl\n\nclass Mine(fl.DiagonalLinear):\n    """A network of my own."""\n'
     )
     text = "imports = ['mine_of_a_test']\n[model]\nkind = 'mine_of_a_test:Mine'\ninit_scale = 0.2\n"
-    assert type(read_problem(write(text)).model).__name__ == "Mine"
+    assert type(read_problem("solve", write(text)).model).__name__ == "Mine"
 
 
 @pytest.mark.parametrize(
@@ -85,13 +86,47 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
             "line 7: probability: given 2",
         ),
         ("[model\n", "problem.toml: .*line 1.*needs TOML"),
+        ("[model]\nkind = 'Linear'\n'(' = 1\n", r"line 3: Linear: given unknown \(;"),
+        ("[model]\nkind = 'Linear'\n\"(a+)+z\" = 1\nb = '" + 60 * "a" + "'\n", r"line 3: Linear: given unknown \(a"),
+        ("[model]\nkind = 3\n", "line 2: kind: given 3, needs a name"),
+        ("[model]\nkind = ['Linear']\n", "line 2: kind: given .*, needs a name"),
+        ("[model]\nkind = 'GradientFlow'\nhorizon = 1\n", "line 2: model: given GradientFlow.*, needs a model"),
+        ("a = " + 5000 * "[" + 5000 * "]", "tables or lists too deep"),
+        ("[model]\n" + ".".join(3000 * "a") + " = 1\n", "tables or lists too deep"),
+        (
+            "[model]\nkind = 'DiagonalLinear'\ninit_scale = 1" + 400 * "0",
+            "line 3: model.init_scale: given an integer of",
+        ),
+        ("[model]\nkind = 'DiagonalLinear'\ninit_scale = 1" + 9000 * "0", "9001 digits; needs TOML"),
+        ("[solve]\ntime_limit = nan\n", "line 2: solve.time_limit: given nan; input should be a finite number"),
+        ("[check]\ndims = [1]\n", "line 2: check.dims.0: given 1"),
+        ("key = -1\n", "line 1: key: given -1"),
+        ("imports = ['nowhere_at_all']\n", "line 1: imports: given 'nowhere_at_all', which cannot be imported: Module"),
     ],
 )
 def test_what_is_wrong_has_its_line(write, text, message):
     with pytest.raises(ValueError, match=message):
-        read_problem(write(text))
+        read_problem("solve", write(text))
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="write one with: flowlimit init"):
-        read_problem(tmp_path / "none.toml")
+        read_problem("solve", tmp_path / "none.toml")
+
+
+def test_flags_are_checked_like_a_file():
+    with pytest.raises(ValueError, match="--dim: given 1; input should be greater than or equal to 2"):
+        read_problem("check").options("check", dims=[1, 50], trials=None)
+    assert read_problem("check").options("check", dims=[50], trials=None) == {"dims": (50,), "trials": 20}
+    with pytest.raises(ValueError, match="--key: given -1"):
+        read_problem("solve", flags={"key": -1})
+
+
+def test_files_that_are_no_text(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; give a file in it"):
+        read_problem("solve", tmp_path)
+    (tmp_path / "a.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"a\.toml: byte 0 is no UTF-8"):
+        read_problem("solve", tmp_path / "a.toml")
+    (tmp_path / "b.toml").write_bytes(b"\xef\xbb\xbfkey = 3\n")  # as editors on Windows save it
+    assert read_problem("solve", tmp_path / "b.toml").key == 3

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.results import Code, Limit, Outcome
 
 PROBLEM = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.5, 6)
 
@@ -30,3 +31,25 @@ def test_check_fails_where_limit_and_runs_differ():
 def test_check_refuses_what_cannot_be_compared():
     with pytest.raises(ValueError, match=r"dims, trials: given \(200,\) and 1"):
         fl.check(*PROBLEM, dims=(200,), trials=1)
+
+
+def test_check_without_a_limit_says_why(monkeypatch):
+    """Before, it raised about save_at; runs are not worth their time then."""
+    empty, parts = {"train_error": np.zeros((0, 0)), "test_error": np.zeros((0, 0))}, {}
+    limit = Limit(np.zeros(0), empty, True, parts, parts, parts, Outcome(Code.TIMEOUT, "no replica in 1 s"))
+    monkeypatch.setattr("flowlimit.verbs.check.solve_dmft", lambda *nouns, **options: limit)
+    trust = fl.check(*PROBLEM)
+    assert (trust.passed, trust.failed, trust.runs, trust.comparisons) == (False, True, (), ())
+    assert trust.outcome.code is Code.TIMEOUT
+    assert repr(trust) == "no verdict: timeout: no replica in 1 s"
+
+
+def test_check_of_runs_that_fail_is_no_disagreement(monkeypatch):
+    """Runs that diverge, or are stopped after the first trial, are not compared with the limit."""
+    wild = fl.simulate(fl.DiagonalLinear(3.0), PROBLEM[1], fl.GradientDescent(0.5, 50), dim=40, trials=2, throw=False)
+    stopped = fl.simulate(*PROBLEM, dim=40, trials=2, progress=lambda fraction, message: True)
+    for runs, code in [(wild, Code.DIVERGED), (stopped, Code.STOPPED)]:
+        monkeypatch.setattr("flowlimit.verbs.check.simulate", lambda *nouns, runs=runs, **options: runs)
+        trust = fl.check(*PROBLEM)
+        assert (trust.passed, trust.failed, trust.outcome.code) == (False, True, code)
+        assert repr(trust).startswith(f"no verdict: {code}: ")

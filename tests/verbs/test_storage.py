@@ -48,9 +48,11 @@ def test_refusals(tmp_path, task):
     with pytest.raises(FileExistsError, match="overwrite=True to replace it"):
         fl.save(runs, path)
     fl.save(runs, path, overwrite=True)
-    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes.zarr").mkdir()
     with pytest.raises(FileExistsError, match="is no zarr store: it is not overwritten"):
-        fl.save(runs, tmp_path / "notes", overwrite=True)
+        fl.save(runs, tmp_path / "notes.zarr", overwrite=True)
+    with pytest.raises(ValueError, match="is no zarr store; give the path"):
+        fl.load(tmp_path / "notes.zarr")
     with pytest.raises(FileNotFoundError, match=r"give the path of a store that fl\.save wrote"):
         fl.load(tmp_path / "nothing.zarr")
     runs.to_xarray().to_zarr(tmp_path / "plain.zarr", consolidated=False)
@@ -59,6 +61,15 @@ def test_refusals(tmp_path, task):
     runs.to_xarray().assign_attrs(format=99).to_zarr(tmp_path / "new.zarr", consolidated=False)
     with pytest.raises(ValueError, match="has format 99, this version reads up to 1; upgrade flowlimit"):
         fl.load(tmp_path / "new.zarr")
+
+
+@pytest.mark.parametrize("name", ["limit.csv", "limit.nc", "limit.npz", "limit.parquet", "limit"])
+def test_nothing_but_zarr_is_written(tmp_path, task, name):
+    """Before, a folder in zarr's format had the name of a table."""
+    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 2), dim=20, trials=2)
+    with pytest.raises(ValueError, match=r"needs a name that ends in \.zarr, e\.g\. .*limit\.zarr.*numpy\.savetxt"):
+        fl.save(runs, tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 def test_citation():

@@ -1,10 +1,11 @@
-"""The command's entry point: one module a verb."""
+"""The command's entry point: one module per verb."""
 
 import typer
 
 from .check import check
 from .doctor import doctor
 from .explore import explore
+from .failures import EXIT_CODES, explain, wants_traceback
 from .init import init
 from .longtime import fixed_point, rate, timescales
 from .paper import paper
@@ -15,6 +16,7 @@ from .template import template
 
 app = typer.Typer(
     help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rendering help with rich costs a third of the time of --help
@@ -35,7 +37,12 @@ app.command()(doctor)
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True)) -> None:
+def root(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+    traceback: bool = typer.Option(
+        False, "--traceback", help="Show where an error was raised; FLOWLIMIT_TRACEBACK=1 does so too."
+    ),  # read by wants_traceback
+) -> None:
     """Print the version if asked for."""
     if version:
         from flowlimit import __version__
@@ -45,12 +52,15 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """Run the command; errors of the problem's making end in one line, not in a traceback."""
+    """Run the command; what goes wrong ends in one line and an exit code, in a traceback only if that is asked for."""
     try:
         app()
-    except (ValueError, TypeError, FileNotFoundError, FileExistsError, RuntimeError) as error:
-        typer.secho(f"error: {error}", err=True, fg="red")
-        raise SystemExit(2) from None
+    except Exception as error:  # whatever it is, a person reads it
+        if wants_traceback():
+            raise
+        message, code = explain(error)
+        typer.secho(message, err=True, fg="red")
+        raise SystemExit(code) from None
 
 
 if __name__ == "__main__":

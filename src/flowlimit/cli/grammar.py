@@ -2,165 +2,162 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from .reads import FLAGS, NO_TRAINING, READS, Flag, as_typed, offered, overlap, refuse_unread
+
 Option = typer.Option
 File = Annotated[Path | None, typer.Argument(help="A problem in TOML, as flowlimit init writes it.", metavar="FILE")]
-InitScale = Annotated[float | None, Option(help="Init scale alpha (0.3).")]
-WeightDecay = Annotated[float | None, Option(help="Weight decay lambda (0).")]
-Depth = Annotated[int | None, Option(help="Depth of the diagonal network (2).")]
-AspectRatio = Annotated[float | None, Option(help="Samples over dim (0.5).")]
-NoiseVar = Annotated[float | None, Option(help="Variance of the label noise (0.01).")]
-Sparsity = Annotated[float | None, Option(help="Probability that a target coordinate is 1, else 0 (0.1).")]
 Set = Annotated[
     list[str] | None, Option("--set", help="Any other number of the problem by address, e.g. model.init_scale=0.1.")
 ]
-Horizon = Annotated[float | None, Option(help="Train by gradient flow up to this time (20).")]
-StepSize = Annotated[float | None, Option(help="Train by gradient descent with this step size.")]
-NumSteps = Annotated[int | None, Option(help="Number of steps of gradient descent.")]
-Momentum = Annotated[float, Option(help="Momentum of descent.")]
-Nesterov = Annotated[bool, Option("--nesterov", help="Nesterov's momentum.")]
-BatchFraction = Annotated[float | None, Option(help="Train on random batches, this part of the samples each step.")]
-LabelNoise = Annotated[float, Option(help="Standard deviation of fresh label noise at each step of batches.")]
-Temperature = Annotated[float | None, Option(help="Add Langevin noise of this temperature to each step.")]
-Key = Annotated[int | None, Option(help="Random key (0).")]
+NOUNS = ("model", "task", "training")
 
 
 class Problem(NamedTuple):
-    """What a command is about: nouns, a key, and settings of the verbs."""
+    """What a command is about: nouns, a key, settings of the verbs, and the flags that were given."""
 
     model: Any
     task: Any
     training: Any
     key: int
     settings: Any
+    flags: Mapping[str, Any]
 
     @property
     def nouns(self) -> tuple[Any, Any, Any]:
         """The model, the task and the training, as verbs take them."""
         return self.model, self.task, self.training
 
-    def options(self, verb: str, **given: Any) -> dict[str, Any]:
-        """Return the settings of a verb: what flags give, else what the file says."""
-        known = getattr(self.settings, verb)
-        return dict(known) | {name: value for name, value in given.items() if value is not None}
+    def options(self, table: str, **given: Any) -> dict[str, Any]:
+        """Return the settings of a table: what flags give, else what the file says."""
+        flags = {n: v for n, v in self.flags.items() if FLAGS[n].part == table}
+        return dict(getattr(self.settings, table).changed(flags | given))
 
 
-class Steps(NamedTuple):
-    """Flags of a training in steps."""
+def takes_problem(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the file and the flags of a problem that its verb reads, in place of its argument ``problem``."""
 
-    step_size: float | None
-    num_steps: int | None
-    momentum: float = 0.0
-    nesterov: bool = False
-    batch_fraction: float | None = None
-    label_noise: float = 0.0
-    temperature: float | None = None
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        flags = offered(verb)
+        own = [p for name, p in inspect.signature(command).parameters.items() if name != "problem"]
+
+        @functools.wraps(command)
+        def run(file: Path | None, other: list[str] | None, **given: Any) -> None:
+            said = {name: given.pop(name) for name in flags}
+            command(read_problem(given.get("verb", verb), file, said, other or ()), **given)
+
+        needed, free = ([p for p in own if (p.default is p.empty) == without] for without in (True, False))
+        shared = [_parameter("file", File), *(_parameter(n, _option(n, flag)) for n, flag in flags.items())]
+        parameters = [*needed, *shared, _parameter("other", Set), *free]
+        run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return decorate
 
 
-def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the file and the flags of a problem in place of its argument ``problem``."""
-    shared = inspect.signature(read_problem).parameters
-    own = [p for name, p in inspect.signature(command).parameters.items() if name != "problem"]
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=annotation)
 
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        problem = read_problem(**{name: given.pop(name) for name in shared})
-        command(problem, **given)
 
-    needed, free = ([p for p in own if (p.default is p.empty) == without] for without in (True, False))
-    parameters = [*needed, *shared.values(), *free]
-    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
+def _option(name: str, flag: Flag) -> Any:
+    return Annotated[flag.kind | None, Option(as_typed(name), help=flag.help)]
 
 
 def read_problem(
-    file: File = None,
-    init_scale: InitScale = None,
-    weight_decay: WeightDecay = None,
-    depth: Depth = None,
-    aspect_ratio: AspectRatio = None,
-    noise_var: NoiseVar = None,
-    sparsity: Sparsity = None,
-    horizon: Horizon = None,
-    step_size: StepSize = None,
-    num_steps: NumSteps = None,
-    momentum: Momentum = 0.0,
-    nesterov: Nesterov = False,
-    batch_fraction: BatchFraction = None,
-    label_noise: LabelNoise = 0.0,
-    temperature: Temperature = None,
-    key: Key = None,
-    other: Set = None,
+    verb: str = "solve", file: Path | None = None, flags: Mapping[str, Any] | None = None, other: Sequence[str] = ()
 ) -> Problem:
-    """Return the problem that a file and flags say."""
+    """Return the problem that a file, flags (by name, None if not given) and addresses say to a verb."""
     from .problem_file import Reader
+    from .training import change_training
 
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    addresses = [text.partition("=")[0].strip() for text in other]
+    refuse_unread(verb, given, [("--set", address) for address in addresses])
+    _refuse_doubles(given, addresses)
     reader = Reader(file)
-    task = {"aspect_ratio": aspect_ratio, "noise_var": noise_var, "target": _target(sparsity)}
-    model = {"init_scale": init_scale, "weight_decay": weight_decay, "depth": depth}
-    steps = Steps(step_size, num_steps, momentum, nesterov, batch_fraction, label_noise, temperature)
-    nouns = {
-        "model": _changed(reader.noun("model"), model),
-        "task": _changed(reader.noun("task"), task),
-        "training": make_training(horizon, steps) or reader.noun("training"),
-    }
-    for text in other or []:
+    of = lambda noun: {n: v for n, v in given.items() if FLAGS[n].part == noun}
+    nouns = {name: reader.noun(name) for name in NOUNS}
+    if "training" not in READS[verb]:
+        _refuse_training(verb, reader, nouns["training"])
+    before = nouns["training"]
+    nouns["model"] = _changed(nouns["model"], of("model"))
+    nouns["task"] = _changed(nouns["task"], of("task"))
+    nouns["training"] = change_training(before, of("training"))
+    if reader.says("training") and type(nouns["training"]) is not type(before):
+        typer.echo(f"training: flags say {nouns['training']!r}, in place of {before!r} in {file}", err=True)
+    for text in other:
         _set(nouns, text)
-    return Problem(**nouns, key=reader.file.key if key is None else key, settings=reader.file)
+    check_scale(nouns["model"])
+    return Problem(**nouns, key=reader.file.changed(of("key")).key, settings=reader.file, flags=given)
 
 
-def _target(sparsity: float | None) -> Any:
+def _refuse_doubles(flags: Mapping[str, Any], addresses: Sequence[str]) -> None:
+    """Refuse two ways of giving one number: one of them would be ignored."""
+    known = [(as_typed(name), FLAGS[name].address) for name in flags]
+    for address in addresses:
+        for shown, other in known:
+            if overlap(address, other):
+                raise ValueError(f"--set {address}: given beside {shown}, which says the same; leave out one of them")
+        known.append((f"--set {address}", address))
+
+
+def _refuse_training(verb: str, reader: Any, training: Any) -> None:
     import flowlimit as fl
 
-    return None if sparsity is None else fl.Bernoulli(sparsity)
+    if type(training) is not fl.GradientFlow:
+        reader.refuse(
+            ("training",),
+            f"training: given {training!r}, but {verb} does not read it: {NO_TRAINING}. Leave [training] out of the "
+            f"file for that answer; for this training: flowlimit solve {reader.path}",
+        )
 
 
 def _changed(noun: Any, flags: dict[str, Any]) -> Any:
-    given = {name: value for name, value in flags.items() if value is not None}
-    return noun.replaced(**given) if given else noun
+    import flowlimit as fl
+
+    if "sparsity" in flags:
+        flags["target"] = fl.Bernoulli(flags.pop("sparsity"))
+    return noun.replaced(**flags) if flags else noun
 
 
 def _set(nouns: dict[str, Any], text: str) -> None:
-    from flowlimit.sweeps.problem import Problem as Swept
-
     from .axes import parse_axis
 
-    address, values = parse_axis(text)
-    if address.partition(".")[0] not in nouns or len(values) != 1:
+    address, values = parse_axis(text, flag="--set")
+    if address.partition(".")[0] not in nouns or "." not in address or len(values) != 1:
         raise ValueError(f"--set: given {text!r}, needs an address of the model, task or training and one number")
-    nouns |= Swept(print, nouns).at({address: values[0]}).nouns
+    nouns |= at_address(nouns, address, values[0], "--set")
 
 
-def make_training(horizon: float | None, steps: Steps) -> Any:
-    """Return gradient flow or a descent, whichever the flags say; None if they say nothing."""
-    import flowlimit as fl
+def at_address(nouns: Mapping[str, Any], address: str, value: Any, flag: str) -> Mapping[str, Any]:
+    """Return nouns with one number replaced."""
+    from flowlimit.sweeps.problem import Problem as Swept
 
-    if steps.step_size is None and steps.num_steps is None:
-        if steps != Steps(None, None):
-            raise ValueError("momentum, batches and noise need steps: give --step-size and --num-steps")
-        return None if horizon is None else fl.GradientFlow(horizon)
-    if steps.step_size is None or steps.num_steps is None or horizon is not None:
+    try:
+        return Swept(print, nouns).at({address: value}).nouns
+    except ValueError as error:
+        raise ValueError(f"{flag}: {str(error).removeprefix('over: ')}") from None
+
+
+SMALLEST_SCALE, LARGEST_SCALE = 1e-75, 1e75
+"""Init scales whose fourth power, which equations hold, is a normal number of double precision."""
+
+
+def check_scale(model: Any) -> None:
+    """Refuse an init scale with which equations would be solved by zeros or infinities."""
+    import numpy as np
+
+    scale: Any = getattr(model, "init_scale", None)
+    if np.ndim(scale) or not hasattr(scale, "__float__"):
+        return
+    if float(scale) and not SMALLEST_SCALE <= float(scale) <= LARGEST_SCALE:  # a linear model may start at 0
         raise ValueError(
-            "give either --horizon for gradient flow, or both --step-size and --num-steps for gradient descent"
+            f"init_scale: given {float(scale):g}, needs a number from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}: its "
+            f"fourth power is beyond double precision otherwise"
         )
-    return _make_descent(steps, steps.step_size, steps.num_steps)
-
-
-def _make_descent(steps: Steps, step_size: float, num_steps: int) -> Any:
-    import flowlimit as fl
-
-    moved = {"momentum": steps.momentum, "nesterov": steps.nesterov}
-    if steps.temperature is not None:
-        if steps != Steps(step_size, num_steps, temperature=steps.temperature):
-            raise ValueError("--temperature: give it without momentum, batches and label noise")
-        return fl.Langevin(steps.temperature, step_size, num_steps)
-    if steps.batch_fraction is not None or steps.label_noise:
-        share = 1.0 if steps.batch_fraction is None else steps.batch_fraction
-        return fl.StochasticGradientDescent(share, step_size, num_steps, **moved, label_noise=steps.label_noise)
-    return fl.GradientDescent(step_size, num_steps, **moved)

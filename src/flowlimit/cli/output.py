@@ -1,29 +1,47 @@
-"""What a command leaves behind: text or JSON on the terminal, a picture, a file."""
+"""What a command leaves behind: text or JSON on the terminal, a picture, a file, an exit code."""
 
 import json
 import math
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .failures import FAILED, NOT_MET
+
 Option = typer.Option
-Picture = Annotated[Path | None, Option("--plot", help="Write a picture (.png or .pdf).")]
+Picture = Annotated[Path | None, Option("--plot", help="Write a picture (.png, .pdf or .svg).")]
 Out = Annotated[Path | None, Option("--out", help="Write the numbers: .zarr, .nc, .csv or .json.")]
+OutNumbers = Annotated[Path | None, Option("--out", help="Write the numbers: .nc, .csv or .json.")]
 Json = Annotated[bool, Option("--json", help="Print JSON for machines in place of text.")]
-NOT_MET, FAILED = 3, 4
-"""Exit codes: an answer less accurate than asked for, and no answer."""
+PICTURES = (".png", ".pdf", ".svg")
 
 
-def check_new(out: Path | None) -> None:
-    """Refuse a path that exists or cannot be written, before the work and not after it."""
-    if out is None:
+def check_outputs(out: Path | None = None, plot: Path | None = None, *, in_time: bool = True) -> None:
+    """Refuse paths that exist or cannot be written, before the work and not after it."""
+    _check_new("--out", out, [ending for ending in WRITERS if in_time or ending != ".zarr"])
+    _check_new("--plot", plot, PICTURES)
+
+
+def _check_new(flag: str, path: Path | None, endings: Collection[str]) -> None:
+    if path is None:
         return
-    if out.suffix not in WRITERS:
-        raise ValueError(f"--out: given {out}, needs a name that ends in {', '.join(WRITERS)}")
-    if out.exists():
-        raise FileExistsError(f"--out: {out} exists; give another path")
+    if path.suffix not in endings:
+        raise ValueError(f"{flag}: given {path}, needs a name that ends in {', '.join(endings)}")
+    if path.exists():
+        raise FileExistsError(f"{flag}: {path} exists; give another path")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{flag}: given {path}, but there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"{flag}: given {path}, but {path.parent} may not be written to; give another folder")
+
+
+def shows_progress(as_json: bool) -> bool:
+    """Whether a person watches: a bar would stand in a file, or in a pipe, among the numbers."""
+    return not as_json and sys.stdout.isatty()
 
 
 def give(result: Any, *, as_json: bool, out: Path | None = None, text: str | None = None) -> None:
@@ -35,6 +53,27 @@ def give(result: Any, *, as_json: bool, out: Path | None = None, text: str | Non
     if out is not None:
         WRITERS[out.suffix](result, out)
         typer.echo(f"wrote {out}", err=as_json)
+
+
+def give_record(record: Any, *, as_json: bool, out: Path | None, plot: Path | None) -> None:
+    """Print, write and draw a limit or runs, and end with the exit code of their outcome."""
+    from flowlimit.verbs.check import has_curves
+
+    if has_curves(record):
+        give(record, as_json=as_json, out=out)
+        draw(record, plot)
+    else:
+        if as_json:
+            give(record, as_json=True)
+        say_unwritten(out, plot)
+    end(record.result, answered=has_curves(record))
+
+
+def say_unwritten(*paths: Path | None) -> None:
+    """Say which files there are not, since there is no answer."""
+    for path in paths:
+        if path is not None:
+            typer.echo(f"{path} was not written: there is no answer", err=True)
 
 
 def draw(results: Any, plot: Path | None) -> None:
@@ -50,16 +89,17 @@ def draw(results: Any, plot: Path | None) -> None:
     typer.echo(f"wrote {plot}", err=True)
 
 
-def end(outcomes: Sequence[Any]) -> None:
-    """End with an exit code that says how results ended; their messages go to the terminal."""
+def end(outcome: Any, *, answered: bool = True) -> None:
+    """End with an exit code that says how it ended; the message goes to the terminal."""
     from flowlimit.results import Code
+    from flowlimit.results.outcome import FAILURES
 
-    bad = [outcome for outcome in outcomes if outcome.code is not Code.SUCCESSFUL]
-    for outcome in bad:
-        typer.secho(f"{outcome.code}: {outcome.message}", err=True, fg="red")
-    if bad:
-        soft = all(outcome.code in (Code.TOLERANCE, Code.TIMEOUT, Code.STOPPED) for outcome in bad)
-        raise typer.Exit(NOT_MET if soft else FAILED)
+    if outcome.code is Code.SUCCESSFUL and answered:
+        return
+    answered = answered and outcome.code not in FAILURES
+    said = f"{outcome.code}: {outcome.message}"
+    typer.secho(said if answered else f"no answer: {said}", err=True, fg="red")
+    raise typer.Exit(NOT_MET if answered else FAILED)
 
 
 def _plain(result: Any) -> dict[str, Any]:
@@ -83,8 +123,6 @@ def _finite(value: Any) -> Any:
 def _write_zarr(result: Any, out: Path) -> None:
     import flowlimit as fl
 
-    if not isinstance(result, fl.Limit | fl.Runs):
-        raise ValueError(f"--out: {out}: a {type(result).__name__} is a few numbers, needs .json or .csv")
     fl.save(result, out)
 
 
@@ -111,7 +149,7 @@ def _write_json(result: Any, out: Path) -> None:
 
 
 def _columns(result: Any) -> dict[str, Any]:
-    """Return the numbers that are one a time, or one at all."""
+    """Return the numbers of which there is one per time, or one in all."""
     import numpy as np
 
     from flowlimit.sweeps.rows import values_of

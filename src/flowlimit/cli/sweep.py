@@ -1,5 +1,6 @@
 """`flowlimit sweep`: a verb at many points into one store; `flowlimit table`: what a store holds."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +9,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .axes import parse_axis
-from .grammar import Option, Problem, takes_problem
+from .axes import parse_axes
+from .grammar import NOUNS, Option, Problem, at_address, check_scale, takes_problem
+from .reads import FLAGS, READS, as_typed, overlap, refuse_unread
 
 Verb = Literal["fixed-point", "rate", "timescales", "solve", "simulate"]
 VERBS = {
@@ -27,33 +29,32 @@ Over = Annotated[
 ]
 
 
-@takes_problem
+@takes_problem("sweep")
 def sweep(
     problem: Problem,
     verb: Annotated[Verb, typer.Argument(help="What is evaluated at each point.")],
     over: Over,
     store: Annotated[Path, Option(help="Directory of the store; one of the same sweep is resumed.")],
     shard: Annotated[str | None, Option(help="i/n: every n-th block from the i-th on, for job arrays.")] = None,
-    workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
+    workers: Annotated[int | None, Option(help="Processes on this machine.", min=1)] = None,
     scheduler: Annotated[str | None, Option(help="Address of a Dask scheduler, or its file.")] = None,
-    block_size: Annotated[int | None, Option(help="Points in a block, the unit of work.")] = None,
+    block_size: Annotated[int | None, Option(help="Points in a block, the unit of work.", min=1)] = None,
     retry_failed: Annotated[bool, Option("--retry-failed", help="Compute failed points again.")] = False,
-    rtol: Annotated[float | None, Option(help="Accuracy of solve.")] = None,
-    dim: Annotated[int | None, Option(help="Coordinates of simulate.")] = None,
-    trials: Annotated[int | None, Option(help="Repetitions of simulate.")] = None,
 ) -> None:
     """Evaluate a verb at many points; whatever stops it, the same command goes on where it was."""
     import flowlimit as fl
+    from flowlimit.asymptotics.case import check_problem
 
-    axes = dict(map(parse_axis, over))
+    check_store(store, needed=False)
+    axes = _axes(problem, verb, over)
+    if "training" not in READS[verb]:
+        check_problem(problem.model, problem.task)
     options, training = {}, None
     if verb in ("solve", "simulate"):
-        own = {"rtol": rtol} if verb == "solve" else {"dim": dim, "trials": trials}
-        options, training = problem.options(verb, **own) | {"key": problem.key}, problem.training
+        options, training = problem.options(verb) | {"key": problem.key}, problem.training
         options = {name: value for name, value in options.items() if name not in axes and value is not None}
     show = sys.stderr.isatty()
-    _log(quiet=show)
-    with open_executor(workers, scheduler) as executor, resumable(f"points in {store} are kept"):
+    with log(quiet=show), open_executor(workers, scheduler) as executor, resumable(f"points in {store} are kept"):
         result = fl.sweep(
             *(getattr(fl, VERBS[verb]), problem.model, problem.task, training),
             over=axes,
@@ -68,6 +69,39 @@ def sweep(
     typer.echo(f"{result}")
 
 
+def check_store(store: Path, *, needed: bool = True) -> None:
+    """Refuse a path that is no store, before anything is computed or read."""
+    if not store.exists():
+        if needed:
+            raise FileNotFoundError(f"{store} does not exist; give the path of a store that flowlimit sweep made")
+        return
+    try:
+        kind = json.loads((store / "zarr.json").read_text())["attributes"]["kind"]
+    except (OSError, ValueError, LookupError, TypeError):
+        kind = None
+    if kind != "Sweep":
+        what = "a file or folder" if kind is None else f"a stored {kind}"
+        raise ValueError(f"{store} is {what}, needs a store that flowlimit sweep made")
+
+
+def _axes(problem: Problem, verb: str, over: list[str]) -> dict[str, list[float | int]]:
+    """Return the axes, or refuse those that the verb would not read, and flags that an axis would override."""
+    axes = parse_axes(over)
+    refuse_unread(verb, addresses=[("--over", address) for address in axes])
+    nouns: dict[str, Any] = dict(zip(NOUNS, problem.nouns, strict=True))
+    for address, values in axes.items():
+        if address in nouns:
+            raise ValueError(f"--over {address}: given a whole noun, needs a number in it, e.g. model.init_scale")
+        for name in problem.flags:
+            # a descent needs both its numbers before one of them becomes an axis
+            if FLAGS[name].part != "training" and (name == address or overlap(FLAGS[name].address, address)):
+                raise ValueError(f"--over {address}: given beside {as_typed(name)}, which it overrides; leave it out")
+        if address.partition(".")[0] == "model":
+            for value in (min(values), max(values)):
+                check_scale(at_address(nouns, address, value, "--over")["model"])
+    return axes
+
+
 def table(
     store: Annotated[Path, typer.Argument(help="Directory of the store.")],
     failures: Annotated[bool, Option(help="Print every point that failed, with its message.")] = False,
@@ -75,6 +109,7 @@ def table(
     """Print what a store of a sweep holds, finished or not."""
     import flowlimit as fl
 
+    check_store(store)
     result = fl.open_sweep(store)
     typer.echo(f"{result}")
     if failures:
@@ -82,16 +117,23 @@ def table(
             typer.echo(f"{dict(failure.point)}: {failure.outcome.code}: {failure.outcome.message}")
 
 
-def _log(*, quiet: bool) -> None:
+@contextmanager
+def log(*, quiet: bool) -> Iterator[None]:
     """Write a line now and then where there is no terminal to show a bar on."""
     import logging
 
-    log = logging.getLogger("flowlimit.sweep")
-    if not quiet and not log.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
+    logger = logging.getLogger("flowlimit.sweep")
+    if quiet or logger.handlers:
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager

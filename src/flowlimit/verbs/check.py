@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..problem.models import Model
 from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Code, Limit, Outcome, Runs
+from ..results.outcome import FAILURES
 from .compare import Comparison, compare
 from .progress import Progress
 from .simulate import simulate
@@ -27,7 +30,7 @@ class Trust:
     runs
         Runs at these sizes.
     comparisons
-        Each of the runs with the limit.
+        Each of the runs with the limit; none if the limit or runs have no curves, see ``outcome``.
     """
 
     limit: Limit
@@ -42,14 +45,21 @@ class Trust:
         return next((one for one in outcomes if one.code is not Code.SUCCESSFUL), Outcome())
 
     @property
+    def failed(self) -> bool:
+        """Whether there is nothing to judge: no limit, or no runs."""
+        return not self.comparisons or self.outcome.code in FAILURES
+
+    @property
     def passed(self) -> bool:
         """Whether runs of the largest dim agree with the limit; smaller ones may show the size they have."""
-        return self.comparisons[-1].passed
+        return not self.failed and self.comparisons[-1].passed
 
     def __bool__(self) -> bool:
         return self.passed
 
     def __repr__(self) -> str:
+        if self.failed:
+            return f"no verdict: {self.outcome.code}: {self.outcome.message}"
         lines = []
         for dim, comparison in zip(self.dims, self.comparisons, strict=True):
             name, time, size = comparison.worst
@@ -80,6 +90,9 @@ def check(
 ) -> Trust:
     """Solve the limit, train at some dims, and compare: how far the limit can be trusted for this problem.
 
+    Without a limit, for example because its time was over, no runs are made: the result has no comparisons, did not
+    pass, and its ``outcome`` is the limit's.
+
     Examples
     --------
     >>> import flowlimit as fl
@@ -93,8 +106,17 @@ def check(
         raise ValueError(f"dims, trials: given {tuple(dims)} and {trials}, need dims and trials of at least 2")
     nouns = (model, task, training)
     limit = solve_dmft(*nouns, rtol=rtol, time_limit=time_limit, key=key, progress=progress, throw=False)
+    if not has_curves(limit):
+        return Trust(limit, tuple(sizes), (), ())
     runs = tuple(
         simulate(*nouns, dim=dim, trials=trials, key=key, progress=progress, throw=False, save_at=limit.times)
         for dim in sizes
     )
-    return Trust(limit, tuple(sizes), runs, tuple(compare(limit, one, threshold=threshold) for one in runs))
+    # one trial has no standard error to measure deviations by
+    judged = runs if all(has_curves(one) and one.trials > 1 for one in runs) else ()
+    return Trust(limit, tuple(sizes), runs, tuple(compare(limit, one, threshold=threshold) for one in judged))
+
+
+def has_curves(record: Limit | Runs) -> bool:
+    """Whether a limit or runs hold any number: one whose time was over may hold none."""
+    return all(np.size(value) for value in record.values.values())

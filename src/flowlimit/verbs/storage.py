@@ -1,4 +1,4 @@
-"""Save and load results: one zarr store a result, with its problem and a format version."""
+"""Save and load results: one zarr store per result, with its problem and a format version."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,7 @@ import numpy as np
 from ..results import Code, Kernels, Limit, Operators, Outcome, PathSample, Runs
 
 FORMAT = 1
+ENDING = ".zarr"
 
 
 def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> None:
@@ -19,7 +20,7 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
     result
         What a verb returned.
     path
-        Where to, e.g. ``"runs.zarr"``.
+        Where to, e.g. ``"runs.zarr"``; the name ends in ``.zarr``, since nothing else is written.
     overwrite
         Whether an existing store may be replaced.
 
@@ -35,6 +36,7 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
     """
     if not isinstance(result, Runs | Limit):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
+    _check_ending(path)
     if Path(path).exists():
         if not overwrite:
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
@@ -54,6 +56,8 @@ def load(path: str | Path) -> Runs | Limit:
 
     if not Path(path).exists():
         raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.save wrote")
+    if not (Path(path) / "zarr.json").is_file():
+        raise ValueError(f"{path} is no zarr store; give the path of a store that fl.save wrote")
     with xr.open_zarr(path, consolidated=False, chunks=None) as store:
         data = store.load()
     attrs = data.attrs
@@ -62,6 +66,16 @@ def load(path: str | Path) -> Runs | Limit:
     if attrs["format"] > FORMAT:
         raise ValueError(f"{path} has format {attrs['format']}, this version reads up to {FORMAT}; upgrade flowlimit")
     return _limit(data) if attrs["kind"] == "Limit" else _runs(data)
+
+
+def _check_ending(path: str | Path) -> None:
+    given = Path(path)
+    if given.suffix != ENDING:
+        raise ValueError(
+            f"path: given {str(path)!r}, needs a name that ends in {ENDING}, e.g. {str(given.with_suffix(ENDING))!r}. "
+            f"For other files write result.times, result.test_error and result.test_error_stderr yourself, e.g. by "
+            f"numpy.savetxt; on the command line --out takes .csv, .nc and .json"
+        )
 
 
 def _common(data: Any) -> dict[str, Any]:
