@@ -17,6 +17,8 @@ from flowlimit.dmft.measure import curves_of, read_solution, time_errors
 from flowlimit.dmft.paths import Cloud, Counts, live_strata, make_paths
 from flowlimit.dmft.problem import Problem
 
+jax.config.update("jax_enable_x64", True)
+
 NOUNS = fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), fl.GradientFlow(20.0)
 TIMES = np.array([1.0, 5.0, 10.0, 20.0])
 

@@ -7,10 +7,13 @@ import argparse
 import sys
 import time
 
+import jax
 import jax.numpy as jnp
 from jax.scipy.special import erf
 
 import flowlimit as fl
+
+jax.config.update("jax_enable_x64", True)
 
 QUARTIC = fl.CustomLoss(label=lambda f_star, normal: f_star**2, loss=lambda f, y: 0.25 * (f**2 - y) ** 2)
 NORMAL = fl.Normal()

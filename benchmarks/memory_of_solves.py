@@ -8,7 +8,6 @@ import argparse
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 TASK = "fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
 LIMITS = {
@@ -32,8 +31,8 @@ import json, warnings
 from pathlib import Path
 import flowlimit as fl
 warnings.simplefilter("ignore")
-status = lambda name: 1024 * int(next(l for l in Path("/proc/self/status").read_text().splitlines() if name in l).split()[1])
-{warm}
+lines = lambda: Path("/proc/self/status").read_text().splitlines()
+status = lambda name: 1024 * int(next(line for line in lines() if name in line).split()[1])
 Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
 before = status("VmRSS")
 done = {call}
@@ -41,8 +40,10 @@ print(json.dumps([status("VmHWM") - before, done.stats]))
 """
 
 
-def measure(call: str, warm: str) -> tuple[int, dict]:
-    done = subprocess.run([sys.executable, "-c", SCRIPT.format(call=call, warm=warm)], capture_output=True, text=True)
+def measure(call: str) -> tuple[int, dict]:
+    environment = {name: value for name, value in os.environ.items() if "CACHE" not in name}  # compiled, not read
+    script = SCRIPT.format(call=call)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     peak, stats = json.loads(done.stdout.splitlines()[-1])
@@ -53,15 +54,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[*LIMITS, *RUNS])
     parser.add_argument("--allowed", type=float, default=0.3, help="largest relative difference")
+    parser.add_argument("--verbose", action="store_true", help="print what decides the memory")
     options = parser.parse_args()
     worst = 0.0
     for name in options.only:
         verb, problems = ("solve_dmft", LIMITS) if name in LIMITS else ("simulate", RUNS)
         extra = ", throw=False" + (", time_limit=90.0" if verb == "solve_dmft" else "")
-        peak, stats = measure(f"fl.{verb}({problems[name]}{extra})", "")
-        estimate = stats.get("memory_bytes", 0)
+        peak, stats = measure(f"fl.{verb}({problems[name]}{extra})")
+        estimate = stats["memory_bytes"]
         worst = max(worst, abs(estimate / peak - 1.0))
-        print(f"{name:28s} measured {peak / 2**20:7.0f} MiB, estimated {estimate / 2**20:7.0f} ({estimate / peak:.2f})", flush=True)
+        print(
+            f"{name:28s} measured {peak / 2**20:7.0f} MiB, estimated {estimate / 2**20:7.0f} ({estimate / peak:.2f})",
+            flush=True,
+        )
         print("   ", {key: value for key, value in stats.items() if key != "edges"}, flush=True)
     sys.exit(worst > options.allowed)
 

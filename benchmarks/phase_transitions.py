@@ -9,12 +9,15 @@ Aspect ratio .5, noise .01, Bernoulli(.1) targets.
 
 import argparse
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import flowlimit as fl
 from flowlimit.asymptotics.explicit import infinite_data_weights
 from flowlimit.asymptotics.phases import crossing_times, learning_times
+
+jax.config.update("jax_enable_x64", True)
 
 TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
 DECAY = 0.1

@@ -12,6 +12,8 @@ import numpy as np
 
 import flowlimit as fl
 
+jax.config.update("jax_enable_x64", True)
+
 LAWS = (fl.Bernoulli, fl.SparseRademacher, fl.BernoulliGauss)
 
 

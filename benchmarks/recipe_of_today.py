@@ -21,6 +21,8 @@ from flowlimit.dmft.modes import modes_of
 from flowlimit.dmft.paths import Counts
 from flowlimit.dmft.plan import make_plan
 
+jax.config.update("jax_enable_x64", True)
+
 TIMES = np.array([1.0, 5.0, 10.0, 20.0])
 # benchmarks/limit_reference.py reference --rtol 1e-3
 TRUTH = np.array([0.062426, 0.0061128, 0.0017954, 0.0004200, 0.093430, 0.058753, 0.052957, 0.051928])

@@ -17,6 +17,8 @@ import numpy as np
 import flowlimit as fl
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
+jax.config.update("jax_enable_x64", True)
+
 DELTA, DECAY, OVERLAP, STEP, STEPS = 3.0, 1 / 6, 0.2, 0.3, 50
 OBSERVABLES = {"overlap": lambda w, w_star: w * w_star}
 

@@ -15,6 +15,8 @@ import numpy as np
 
 import flowlimit as fl
 
+jax.config.update("jax_enable_x64", True)
+
 
 def bare_scan(X, y, weights, steps):
     """Run the two matrix products of every step and the least arithmetic that keeps them alive."""

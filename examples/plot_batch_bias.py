@@ -14,6 +14,9 @@ import numpy as np
 
 import flowlimit as fl
 
+# derivatives and batches of numbers need double precision throughout
+jax.config.update("jax_enable_x64", True)
+
 model = fl.DiagonalLinear(init_scale=0.5)
 task = fl.Regression(aspect_ratio=0.5, noise_var=0.0, target=fl.Bernoulli(0.1))
 off_support = {"off_support": lambda w, w_star: jnp.where(w_star == 0.0, jnp.abs(w), 0.0)}

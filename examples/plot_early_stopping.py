@@ -13,6 +13,9 @@ import numpy as np
 
 import flowlimit as fl
 
+# derivatives and batches of numbers need double precision throughout
+jax.config.update("jax_enable_x64", True)
+
 
 def task_of(noise_var):
     return fl.Regression(aspect_ratio=0.5, noise_var=noise_var, target=fl.Bernoulli(0.1))

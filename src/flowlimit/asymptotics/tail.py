@@ -97,6 +97,7 @@ def fit_tail(
     return Tail(rate, name, end, terms, fit(columns[:, :-1]), fit(columns), float(start), float(stop))
 
 
+@own_settings()
 def _columns(rate: Rate, terms: Terms, times: Times) -> Float[np.ndarray, "times terms"]:
     spectrum, t = rate.spectrum, jnp.asarray(times)
     return np.stack([np.asarray(spectrum.decay(t, multiple, power)) for multiple, power in terms], axis=1)

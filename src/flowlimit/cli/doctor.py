@@ -55,9 +55,10 @@ def _devices() -> tuple[str, str]:
 def _precision() -> tuple[str, str]:
     import jax.numpy as jnp
 
-    import flowlimit.types  # noqa: F401  sets double precision
+    from flowlimit.numerics.precision import own_settings
 
-    third = jnp.array(1.0) / 3.0
+    with own_settings():
+        third = jnp.array(1.0) / 3.0
     if third.dtype != jnp.float64 or abs(float(third) * 3.0 - 1.0) > 1e-15:
-        raise RuntimeError(f"numbers are {third.dtype}, double precision is needed; unset JAX_ENABLE_X64")
-    return "precision", "double"
+        raise RuntimeError(f"numbers are {third.dtype}, double precision is needed")
+    return "precision", "double, within flowlimit's own calls"

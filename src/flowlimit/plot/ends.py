@@ -1,6 +1,5 @@
 """The law of w(infinity), over histograms of finite-size minimisers."""
 
-import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -34,7 +33,7 @@ def end_law(point: FixedPoint, *found: Minimizer, axis: Axes | None = None) -> A
         height = np.histogram(moved, bins)[0] / (len(weights) * np.diff(bins))
         axis.stairs(height, bins, fill=True, color=COLOURS[0], alpha=0.35, label=f"$d = {len(found[0].w)}$")
     w = np.linspace(low, high, POINTS)
-    axis.plot(w, np.asarray(point.density(jnp.asarray(w))), color="black", linewidth=1.3, label="theory")
+    axis.plot(w, np.asarray(point.density(w)), color="black", linewidth=1.3, label="theory")
     axis.set_yscale("log")  # a sparse target puts most weights near 0, and the others matter
     axis.set_ylim(LOWEST, None)
     if point.case == "lasso":
@@ -52,7 +51,7 @@ def _range(point: FixedPoint, weights: np.ndarray) -> tuple[float, float]:
     live = np.asarray(channel.probability) > 0.0
     mean, std = np.asarray(channel.mean)[live], np.asarray(channel.std)[live]
     wide = np.linspace((mean - SIGMAS * std).min(), (mean + SIGMAS * std).max(), POINTS)
-    seen = wide[np.asarray(point.density(jnp.asarray(wide))) > LOWEST]
+    seen = wide[np.asarray(point.density(wide)) > LOWEST]
     return float(min([*seen[:1], *weights])), float(max([*seen[-1:], *weights]))
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -61,7 +60,7 @@ def real_decays(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, known: l
 def _train(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, scales: list[float], save_at: Any) -> Any:
     """Train once on each of some random subsets; return times, training and test errors: subset, scale, time."""
     draws = [sample_design(white, p.real_samples, p.real_dim, seed) for seed in range(p.subsets)]
-    designs = [MatrixDesign(jnp.asarray(drawn)) for drawn in draws]
+    designs = [MatrixDesign(drawn) for drawn in draws]
     points = [
         {"task.design": design, "key": p.key + place, "model.init_scale": scale}
         for place, design in enumerate(designs)
