@@ -7,9 +7,11 @@ import pytest
 from scipy.stats import norm
 
 import flowlimit as fl
+from flowlimit.asymptotics import fixed_point, small_init
 from flowlimit.asymptotics.channel import make_channel
 from flowlimit.asymptotics.soft_moments import mean_square
 from flowlimit.numerics.proximal import mirror_threshold, soft_threshold
+from flowlimit.problem.laws import Law
 
 LAWS = [
     fl.Bernoulli(0.1),
@@ -190,3 +192,74 @@ def test_threshold_and_refusals():
         fl.fixed_point(fl.DiagonalLinear(0.3), regression(), case="lasso")
     with pytest.raises(ValueError, match="traced"):
         jax.grad(lambda d: fl.fixed_point(fl.DiagonalLinear(0.3), regression(d)).test_error)(jnp.array(0.5))
+
+
+GOOD = np.array([0.3, 0.1, 0.5, 0.01, 0.1])  # init scale, weight decay, aspect ratio, noise_var, probability
+CASES = {"lasso": (0.1, 0.5), "ridgeless": (0.0, 2.0), "interpolating": (0.0, 0.5)}
+BAD = [(i, value) for i in range(5) for value in (jnp.nan, -0.5, jnp.inf)] + [(0, 0.0), (2, 0.0), (4, 1.5)]
+
+
+def numbers(case, given):
+    """All answers to a problem, as one vector."""
+    model, task = fl.DiagonalLinear(given[0], given[1]), fl.Regression(given[2], given[3], fl.Bernoulli(given[4]))
+    rate = fl.convergence_rate(model, task, case=case)
+    point, times = rate.point, fl.timescales(model, task)
+    evolution = fl.state_evolution(model, task, num_steps=2, case=case)
+    found = [point.train_error, point.test_error, point.noise_std, point.strength, point.chi_w, point.R_w, point.atom]
+    found += [rate.gamma, rate.train_rate, rate.test_rate, evolution.test_error[-1]]
+    return jnp.stack([*found, times.lazy, times.rich, times.search, times.descent])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wrong_numbers_are_seen_under_vmap(case):
+    """Where nothing can be refused, every answer to a number out of its range is NaN, and the others stay."""
+    good = GOOD.copy()
+    good[1:3] = CASES[case]
+    rows = np.tile(good, (len(BAD) + 1, 1))
+    for row, (i, value) in zip(rows[1:], BAD, strict=True):
+        row[i] = value
+    found = np.asarray(jax.vmap(lambda given: numbers(case, given))(jnp.asarray(rows)))
+    assert not np.isnan(found[0]).any()
+    assert np.isnan(found[1:]).all()
+
+
+@pytest.mark.parametrize(("case", "other"), [("lasso", 0.0), ("ridgeless", 0.1), ("interpolating", 0.1)])
+def test_a_case_that_is_not_the_problems_is_seen_under_vmap(case, other):
+    error = lambda decay: (
+        fl.fixed_point(fl.DiagonalLinear(0.3, decay), regression(aspect_ratio=CASES[case][1]), case=case).test_error
+    )
+    found = jax.vmap(error)(jnp.array([CASES[case][0], other]))
+    assert jnp.isnan(found).tolist() == [False, True]
+
+
+class OwnLaw(Law):
+    """A law that no other test has, so that its programs are traced anew."""
+
+    def strata(self):
+        return fl.Bernoulli(0.1).strata()
+
+
+def test_residuals_travel(monkeypatch):
+    """Equations that are not solved give NaN under vmap and raise outside. No residual is small enough here."""
+    for module in (fixed_point, small_init):
+        monkeypatch.setattr(module, "LARGEST_RESIDUAL", -1.0)
+    task = regression(target=OwnLaw())
+    error = lambda decay: fl.fixed_point(fl.DiagonalLinear(0.3, decay), task, case="lasso").test_error
+    assert jnp.isnan(jax.vmap(error)(jnp.array([0.1, 0.2]))).all()
+    with pytest.raises(fl.FlowlimitError, match=r"equations were solved to .* only"):
+        fl.fixed_point(fl.DiagonalLinear(0.3, 0.1), task)
+    with pytest.raises(fl.FlowlimitError, match=r"at time 10 the lasso of penalty 0\.240795 was solved to .* only"):
+        fl.small_init_path(fl.DiagonalLinear(0.3), task, [10.0])
+
+
+@pytest.mark.parametrize("times", [np.nan, [1.0, np.inf], [], [-1.0]])
+def test_times_of_a_path_are_positive_numbers(times):
+    with pytest.raises(ValueError, match=r"times: given .* positive"):
+        fl.small_init_path(fl.DiagonalLinear(0.1), regression(), times)
+
+
+@pytest.mark.parametrize("options", [{"num_steps": 0}, {"start": -1.0}, {"start": np.nan}])
+def test_steps_and_starts_of_message_passing(options, dataset):
+    for verb, given in ((fl.state_evolution, regression()), (fl.amp, dataset)):
+        with pytest.raises(ValueError, match=f"{next(iter(options))}: given"):
+            verb(fl.DiagonalLinear(0.3, 0.1), given, **options)

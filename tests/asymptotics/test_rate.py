@@ -1,5 +1,6 @@
 """Rates against reference values, the lazy limit, finite differences and the Laplace transform they come from."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import flowlimit as fl
 from flowlimit.asymptotics.nodes import law_nodes
+from flowlimit.numerics.roots import monotone_root
 
 
 def rate(init_scale, aspect_ratio=0.5, noise_var=0.01, case=None):
@@ -112,3 +114,36 @@ def test_kinds_and_refusals():
     assert float(quiet.test_rate) == float(quiet.train_rate)
     with pytest.raises(ValueError, match="aspect_ratio: given 1"):
         rate(0.3, 1.0)
+
+
+@pytest.mark.parametrize("noise_var", [1e-4, 1e-2])
+def test_weights_that_hardly_any_path_has(noise_var):
+    """Few weights are near 0, where the rate is smallest: u is -min y to all digits, and gamma = -p(u), eq. (barRw).
+
+    There gamma = min y (1 - E[y/(y - min y)]/delta), over all the other weights: here N(1, noise_std^2).
+    """
+    alpha, delta = 0.1, 2.0
+    found = fl.convergence_rate(fl.DiagonalLinear(alpha), fl.Regression(delta, noise_var, fl.PointMass(1.0)))
+    x, weights = np.polynomial.hermite_e.hermegauss(60)
+    y = np.sqrt((1.0 + float(found.point.noise_std) * x) ** 2 + alpha**4)
+    exact = alpha**2 * (1.0 - weights @ (y / (y - alpha**2)) / weights.sum() / delta)
+    assert float(found.gamma) == pytest.approx(exact, rel=1e-9)
+    with pytest.raises(ValueError, match="no curve shows their exponents"):
+        found.spectrum  # noqa: B018
+
+
+def test_a_bracket_without_a_root():
+    """It gives NaN, as do bounds that are none."""
+    root = lambda lower, upper: monotone_root(lambda x, _: x, *map(jnp.array, (lower, upper)))
+    found = [float(root(*bounds)) for bounds in ((-1.0, 2.0), (1.0, 2.0), (-2.0, -1.0), (jnp.nan, 1.0))]
+    assert found[0] == pytest.approx(0.0, abs=1e-12)
+    assert np.isnan(found[1:]).all()
+
+
+def test_no_root_raises(monkeypatch):
+    """Outside of vmap a rate without a root is an error, in words."""
+    bad = fl.convergence_rate(fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    bad = eqx.tree_at(lambda rate: rate.gamma, bad, jnp.array(jnp.nan))
+    monkeypatch.setattr("flowlimit.asymptotics.rate._rate", lambda point: bad)
+    with pytest.raises(fl.FlowlimitError, match="no root in its bounds"):
+        rate(0.3)

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft import Measure, differentiate, frozen_grid, make_plan
+from flowlimit.dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
 from flowlimit.dmft.derivative import _errors
+from flowlimit.dmft.grid import make_grid
+from flowlimit.dmft.kernels import make_kernels
+from flowlimit.dmft.measure import Solution
 from flowlimit.dmft.paths import Counts, live_strata
 
 PROBLEM = fl.Linear(0.1, 0.5), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
@@ -51,3 +54,22 @@ def test_refusals(wrt):
     problem = (*problem[:2], fl.GradientFlow(1.0)) if wrt.endswith("horizon") else problem
     with pytest.raises(ValueError, match="wrt"):
         fl.derivative(limit, *problem, wrt)
+
+
+@pytest.mark.parametrize("replicas", [1, 0])
+def test_a_spread_needs_two_replicas(replicas):
+    limit = fl.Limit(np.zeros(1), {"test_error": np.zeros((8, 1))}, discrete=True)
+    with pytest.raises(ValueError, match=r"replicas: given .*, needs an int of at least 2"):
+        fl.derivative(limit, *PROBLEM, "task.noise_var", replicas=replicas)
+
+
+def test_spread_of_kernels():
+    """Of large values that hardly differ, where E[x^2] - E[x]^2 leaves nothing; unknown, not 0 x infinity, of one."""
+    grid = make_grid(PROBLEM[2].clock, None, np.zeros(1))
+    nodes, eye = grid.nodes, np.eye(grid.nodes)
+    values = 1e9 + np.array([0.0, 1.0, 3.0])
+    one = lambda value: Solution(np.zeros((nodes, nodes)), eye, eye, np.zeros((nodes, 1)), C_w=value + 0.0 * eye)
+    kernels, _ = make_kernels(grid, [one(value) for value in values], 0.0)
+    exact = student_factor(3) * values.std(ddof=1) / np.sqrt(3)
+    assert kernels.stderr["C_w"] == pytest.approx(np.full((nodes, nodes), exact), rel=1e-6)
+    assert np.isnan(make_kernels(grid, [one(1.0)], 0.0)[0].stderr["C_w"]).all()

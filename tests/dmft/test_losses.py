@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.dmft.paths import Counts
+from flowlimit.dmft.steps.sample_paths import draw_sample_cloud
+from flowlimit.numerics.quasirandom import sobol_normals
+from flowlimit.numerics.singular_root import singular_root, whiten
 from flowlimit.problem.losses import Moments, gaussian_mean
 
 SQUARE = {"label": lambda f_star, n: f_star + 0.1 * n, "loss": lambda f, y: 0.5 * (f - y) ** 2}
@@ -16,6 +20,9 @@ LOSSES = {
     "logistic": fl.LogisticLoss(),
     "random labels": fl.LogisticLoss(slope=2.0),
 }
+TWO_TEACHERS = fl.CustomLoss(
+    label=lambda f_star, n: jnp.tanh(f_star[0]) + f_star[1] + 0.1 * n, loss=lambda f, y: 0.5 * (f - y) ** 2
+)
 DESCENT = fl.GradientDescent(step_size=0.3, num_steps=30)
 
 
@@ -91,6 +98,45 @@ def test_against_runs(model, task, training):
     limit = fl.solve_dmft(model, task, training, rtol=5e-2, key=0)
     runs = fl.simulate(model, task, training, dim=400, trials=20, key=3)
     assert fl.compare(limit, runs, names=["train_error", "test_error", "loss"])
+
+
+def test_three_strata_draw_balanced_points():
+    """Sobol points lose their balance where their number is no power of two, of which SciPy warns: an error here."""
+    for half in (False, True):
+        asked = Counts(4 * 3 * 512, 2 * 3 * 256)  # as for a target with three strata
+        cloud = draw_sample_cloud(1, 16, 5, asked, None, None, False, np.random.default_rng(0), half=half)
+        assert (len(cloud.probability), len(cloud.few_probability)) == (8192, 2048)
+        assert cloud.normals.shape == (16, 8192)
+        for share in (cloud.probability, cloud.few_probability):
+            assert share.sum() == pytest.approx(1.0)
+            assert (share > 0.0).mean() == (0.5 if half else 1.0)
+    with pytest.raises(ValueError, match="points: given 6144, needs a power of two"):
+        sobol_normals(6144, 3, np.random.default_rng(0))
+
+
+def test_teachers_that_depend_on_each_other():
+    """Two teachers alike have a singular E[w* w*^T]. Fixed keys, 4 combined standard errors."""
+    task = fl.GeneralizedLinear(2.0, fl.Independent(fl.PointMass(1.0), 2), TWO_TEACHERS)
+    problem = (fl.Reparametrized(lambda theta: theta, init=0.1), task, fl.GradientDescent(0.3, 6))
+    limit = fl.solve_dmft(*problem, rtol=0.1, key=0)
+    assert limit.result.code is fl.Code.SUCCESSFUL
+    runs = fl.simulate(*problem, dim=400, trials=20, key=3)
+    assert fl.compare(limit, runs, names=["train_error", "test_error", "loss"])
+
+
+def test_roots_of_singular_matrices():
+    """A root and orthonormal combinations of dependent rows; NaN is not taken for dependence."""
+    rows = np.random.default_rng(0).normal(size=(2, 50))
+    rows = jnp.asarray(np.stack([rows[0], -3.0 * rows[0], rows[1], 0.0 * rows[0], rows.sum(axis=0)]))
+    square = rows @ rows.T
+    root = singular_root(square, 1e-12)
+    e = whiten(root, rows)
+    np.testing.assert_allclose(root @ root.T, square, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(root @ e, rows, atol=1e-12)
+    np.testing.assert_allclose(e @ e.T, np.diag([1.0, 0.0, 1.0, 0.0, 0.0]), atol=1e-12)
+    broken = singular_root(square.at[1, 1].set(jnp.nan))
+    assert np.isnan(broken[1, 1])
+    assert np.isnan(whiten(broken, rows)[1]).all()
 
 
 def test_dictionaries_and_refusals():

@@ -1,5 +1,6 @@
 """Records: means with errors, times, printing, xarray."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -121,3 +122,19 @@ def test_outcomes():
     fl.Outcome(fl.Code.STOPPED, "by hand").raise_if_failed()
     with pytest.raises(fl.FlowlimitError, match="diverged: at once"):
         fl.Outcome(fl.Code.DIVERGED, "at once").raise_if_failed()
+
+
+def test_time_averages_do_not_need_early_saves():
+    """One late save: the noise is the problem's, not what a curve interpolated to the first node leaves."""
+    nodes = np.array([0.5, 1.0])
+    flat = np.full((2, 2), 0.2)
+    kernels = fl.Kernels(nodes, flat, flat, flat, flat, stderr=dict.fromkeys(("C_w", "C_f", "R_w", "R_f"), 0.0 * flat))
+    operators = fl.Operators(nodes, nodes, np.tril(np.full((2, 2), 0.5)), flat, flat)
+    curve = {"train_error": np.full((2, 1), 0.2), "test_error": np.full((2, 1), 0.3)}
+    limit = fl.Limit(np.array([1.0]), curve, discrete=False, kernels=kernels, operators=operators)
+    with pytest.raises(ValueError, match="provenance has no noise_var"):
+        limit.time_averaged()
+    known = dataclasses.replace(limit, provenance={"problem": {"task": {"noise_var": 0.1}}})
+    averaged = known.time_averaged()
+    assert averaged.test_error == pytest.approx([0.3, 0.3])
+    assert averaged.train_error == pytest.approx([0.2, 0.2])

@@ -1,5 +1,6 @@
 """Keys, trials, groups, progress, divergence, traces."""
 
+import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -174,7 +175,37 @@ def test_step_limit_is_told(task, monkeypatch):
     monkeypatch.setattr(flows, "MAX_STEPS", 3)  # read when a program is traced: no other test has this dim
     runs = fl.simulate(fl.DiagonalLinear(0.31), task, fl.GradientFlow(100.0), dim=29, trials=1, throw=False, rtol=1e-9)
     assert runs.result.code is fl.Code.STEP_LIMIT
-    assert "gave up on DiagonalLinear(init_scale=0.31) in 1 of 1 trials by time" in runs.result.message
+    words = "DiagonalLinear(init_scale=0.31) in 1 of 1 trials needed more than 3 steps by time"
+    assert words in runs.result.message
+
+
+class Unwilling(diffrax.Tsit5):
+    """Gives up as a solver does whose Newton iteration diverges, in trials of one sign of the first weight."""
+
+    def step(self, terms, t0, t1, y0, args, solver_state, made_jump):
+        y1, error, dense, state, _ = super().step(terms, t0, t1, y0, args, solver_state, made_jump)
+        bad, good = diffrax.RESULTS.nonlinear_divergence, diffrax.RESULTS.successful
+        return y1, error, dense, state, diffrax.RESULTS.where(y1.reshape(-1)[0] > 0.0, bad, good)
+
+
+def test_a_solver_that_gives_up_is_told_in_its_own_words(task):
+    """Each trial has a code of its own: some succeed, others fail."""
+    options = {"dim": 20, "trials": 6, "solver": Unwilling(), "rtol": 1e-3, "throw": False}
+    runs = fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientFlow(0.1), **options)
+    assert runs.result.code is fl.Code.FAILED
+    failed = int(runs.result.message.split(" in ")[1].split()[0])
+    assert 0 < failed < 6
+    assert "was given up by Unwilling (Nonlinear solve diverged" in runs.result.message
+
+
+def test_a_flow_that_ceases_to_be_finite_has_diverged():
+    """Weights that grow beyond the largest number; the solver would try ever shorter steps, a million of them."""
+    loss = fl.CustomLoss(label=lambda f_star, n: f_star, loss=lambda f, y: -((f + y) ** 2))
+    task = fl.GeneralizedLinear(2.0, fl.PointMass(1.0), loss)
+    runs = fl.simulate(fl.Linear(), task, fl.GradientFlow(400.0), dim=20, trials=2, rtol=1e-2, throw=False)
+    assert runs.result.code is fl.Code.DIVERGED
+    assert "Linear() in 2 of 2 trials ceased to be finite by time" in runs.result.message
+    assert runs.stats["steps"] < 10_000
 
 
 def test_a_matrix_of_ones_own():

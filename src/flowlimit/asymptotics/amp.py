@@ -15,6 +15,7 @@ from ..results import Code, Outcome
 from ..types import Coordinates, Samples, Scalar
 from .minimizer.data import DataProblem, data_problem
 from .shrinkage import make_shrinkage
+from .state_evolution import check_start, check_steps
 
 CONVERGED = 1e-10
 PerStep = Float[np.ndarray, "steps"]
@@ -94,8 +95,8 @@ def amp(
     True
     """
     problem = data_problem(model, dataset)
-    first = _first(problem) if start is None else jnp.asarray(start, dtype=jnp.float64)
-    w, arrays = _iterate(problem, first, num_steps)
+    first = _first(problem) if start is None else check_start(start)
+    w, arrays = _iterate(problem, first, check_steps(num_steps))
     noise_std, strength, onsager, train, gap, change = map(np.asarray, arrays)
     known = dataset.w_star is not None and dataset.noise_var is not None
     test = gap + float(dataset.noise_var) if known else np.full(num_steps, np.nan)  # pyright: ignore[reportArgumentType]

@@ -13,6 +13,7 @@ from ..types import Scalar, is_traced
 from .case import Case, check_problem, choose_case, init_scale
 from .channel import Channel, make_channel
 from .equations import InterpolatorEquations, LassoEquations, solve_equations
+from .validity import is_valid, nan_unless
 
 LARGEST_RESIDUAL = 1e-9
 
@@ -34,6 +35,9 @@ class FixedPoint(DoubleModule):
         How much w(infinity) is shrunk: the threshold (1 + chi_w) weight_decay in the first case, R_w in the third.
     residual
         What is left of the fixed-point equations, relative.
+
+    Under jit or vmap nothing can be refused: there the numbers are NaN where the equations were not solved, or have no
+    answer since a parameter is out of its range.
     """
 
     model: DiagonalLinear
@@ -56,14 +60,13 @@ class FixedPoint(DoubleModule):
         """Integrated response of w; infinite where training interpolates."""
         if self.case == "lasso":
             return self.strength / self.model.weight_decay - 1.0
-        if self.case == "ridgeless":
-            return 1.0 / (self.task.aspect_ratio - 1.0)
-        return jnp.full_like(self.test_error, jnp.inf)
+        chi = 1.0 / (self.task.aspect_ratio - 1.0) if self.case == "ridgeless" else jnp.inf
+        return nan_unless(~jnp.isnan(self.test_error), chi)
 
     @property
     def R_w(self) -> Scalar:  # noqa: N802
         """Response R_w(infinity): 0 unless training interpolates."""
-        return self.strength if self.case == "interpolating" else jnp.zeros_like(self.strength)
+        return self.strength if self.case == "interpolating" else 0.0 * self.strength
 
     @property
     def scale(self) -> Scalar:
@@ -150,7 +153,7 @@ def fixed_point(model: Model, task: Regression, *, case: Case | None = None) -> 
     """
     network, task = check_problem(model, task)
     point = _solve(network, task, choose_case(network, task, case))
-    if not is_traced(point.residual) and point.residual.ndim == 0 and not point.residual <= LARGEST_RESIDUAL:
+    if not is_traced(point.residual) and not point.residual <= LARGEST_RESIDUAL:
         raise FlowlimitError(
             f"the fixed point's equations were solved to {float(point.residual):.1g} only, needs {LARGEST_RESIDUAL:g}; "
             f"given {model}, {task}"
@@ -160,13 +163,20 @@ def fixed_point(model: Model, task: Regression, *, case: Case | None = None) -> 
 
 @eqx.filter_jit
 def _solve(model: DiagonalLinear, task: Regression, case: Case) -> FixedPoint:
+    *numbers, left = _numbers(model, task, case)
+    residual = nan_unless(is_valid(model, task, case), left)
+    return FixedPoint(model, task, case, *(nan_unless(residual <= LARGEST_RESIDUAL, x) for x in numbers), residual)
+
+
+def _numbers(model: DiagonalLinear, task: Regression, case: Case) -> tuple[Scalar, Scalar, Scalar, Scalar, Scalar]:
+    """Return the training and test error, the noise, the strength and the residual."""
     delta, noise_var, zero = task.aspect_ratio, task.noise_var, jnp.zeros(())
     if case == "threshold":
         test = jnp.where(noise_var > 0.0, jnp.inf, 0.0)
-        return FixedPoint(model, task, case, zero, test, jnp.sqrt(test), zero, zero)
+        return zero, test, jnp.sqrt(test), zero, zero
     if case == "ridgeless":
         test = noise_var * delta / (delta - 1.0)
-        return FixedPoint(model, task, case, noise_var * (delta - 1.0) / delta, test, _root(test / delta), zero, zero)
+        return noise_var * (delta - 1.0) / delta, test, _root(test / delta), zero, zero
     if case == "lasso":
         equations = LassoEquations(task, model.weight_decay)
     else:
@@ -175,7 +185,7 @@ def _solve(model: DiagonalLinear, task: Regression, case: Case) -> FixedPoint:
     noise, strength = jnp.exp(log_noise), jnp.exp(log_strength)
     test = delta * noise**2
     train = test * (model.weight_decay / strength) ** 2 if case == "lasso" else zero
-    return FixedPoint(model, task, case, train, test, noise, strength, residual)
+    return train, test, noise, strength, residual
 
 
 def _root(x: Scalar) -> Scalar:

@@ -15,15 +15,17 @@ from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import Model
 from ..problem.tasks import Regression
+from ..results import FlowlimitError
 from ..types import Scalar, is_traced
 from .case import Case
 from .fixed_point import FixedPoint, fixed_point
 from .nodes import LawNodes, law_nodes
 from .spectrum import Spectrum, make_spectrum
+from .validity import nan_unless
 
 NO_RATE = "aspect_ratio: given 1, needs another: at 1 there is no gap, and no exponential rate"
 CLOSEST = 1e-15
-"""Least distance of u from -min y, relative."""
+"""Least distance of u from -min y, relative. A root may be closer, if next to no weights lie near min y."""
 
 
 class Rate(DoubleModule):
@@ -43,6 +45,8 @@ class Rate(DoubleModule):
         Power of t before the exponential, -3/2; with weight decay -2.
     u
         The root behind gamma.
+
+    Under jit or vmap, numbers are NaN where the fixed point's are, or where the equation for u has no root.
     """
 
     kind: Literal["exponential", "subexponential"] = eqx.field(static=True)
@@ -57,8 +61,12 @@ class Rate(DoubleModule):
     def spectrum(self) -> Spectrum:
         """The exponents e^(-xt) of late times, x >= gamma; needs kind "exponential"."""
         self._needs("exponential", "weight_decay=0")
-        point = self.point
-        nodes = law_nodes(point.channel, jnp.log(point.scale), point.R_w)
+        point, nodes = self.point, _nodes(self.point)
+        if not is_traced(self.u) and not self._has_branch_point(nodes):
+            raise ValueError(
+                f"rate: given one of gamma {float(self.gamma):g}, whose slowest weights have a share too small for "
+                f"double precision, so that no curve shows their exponents; needs more noise, or none at all"
+            )
         return make_spectrum(nodes, self.u, self.gamma, point.task.aspect_ratio)
 
     def path_density(self, rates: Float[Array, "*points"]) -> Float[Array, "*points"]:
@@ -82,6 +90,11 @@ class Rate(DoubleModule):
         pdf = lambda x: point.channel.pdf(x) + point.channel.pdf(-x)
         inside = jnp.where(rates < point.model.weight_decay, pdf(point.strength - spread * rates), 0.0)
         return spread * (pdf(point.strength + spread * rates) + inside)
+
+    def _has_branch_point(self, nodes: LawNodes) -> bool:
+        """Whether E[(y/(u + y))^2] = delta at u, where nodes see it."""
+        found = nodes.mean((nodes.root / (self.u + nodes.root)) ** 2)
+        return bool(found > 0.5 * self.point.task.aspect_ratio)
 
     def _needs(self, kind: str, fix: str) -> None:
         if self.kind != kind:
@@ -113,18 +126,26 @@ def convergence_rate(model: Model, task: Regression, *, case: Case | None = None
     point = fixed_point(model, task, case=case)
     if point.case == "threshold":
         raise ValueError(NO_RATE)
-    return _rate(point)
+    rate = _rate(point)
+    if not is_traced(rate.gamma) and not jnp.isfinite(rate.gamma):
+        raise FlowlimitError(f"the equation behind gamma has no root in its bounds; given {model}, {task}")
+    return rate
 
 
 @eqx.filter_jit
 def _rate(point: FixedPoint) -> Rate:
-    zero = jnp.zeros(())
     if point.case == "lasso":
+        zero = nan_unless(~jnp.isnan(point.test_error), 0.0)
         return Rate("subexponential", zero, zero, zero, -2.0, zero, point)
-    nodes = law_nodes(point.channel, jnp.log(point.scale), point.R_w)
+    nodes = _nodes(point)
     u, gamma = (_overparametrised if point.case == "interpolating" else _underparametrised)(point, nodes)
+    u, gamma = (nan_unless(~jnp.isnan(point.test_error), x) for x in (u, gamma))
     alone = (point.task.noise_var == 0.0) & (point.case == "ridgeless")
     return Rate("exponential", gamma, 2.0 * gamma, jnp.where(alone, 2.0, 1.0) * gamma, -1.5, u, point)
+
+
+def _nodes(point: FixedPoint) -> LawNodes:
+    return law_nodes(point.channel, jnp.log(point.scale), point.R_w)
 
 
 def _overparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scalar]:
@@ -142,7 +163,11 @@ def _overparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scala
 
 
 def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scalar]:
-    """Solve for log(1 + u/min y); y + u is taken without cancellation near w = 0."""
+    """Solve for log(1 + u/min y); y + u is taken without cancellation near w = 0.
+
+    A root closer to -min y than double precision tells is taken there. What is missing from E[(y/(u + y))^2] = delta is
+    then due to the weights at min y, and this over min y is missing from E[y/(u + y)^2].
+    """
     delta, scale = point.task.aspect_ratio, point.scale
     probability, mean, std = point.task.target.strata()
     spread = (std > 0.0) | (point.task.noise_var > 0.0)
@@ -158,6 +183,10 @@ def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scal
         return jnp.log(nodes.mean((nodes.root / above(log_gap, nodes, *rest)) ** 2)) - jnp.log(delta)
 
     given = (nodes, delta, least, scale)
-    log_gap = monotone_root(excess, jnp.log(CLOSEST), jnp.zeros(()), given, rising=False)
-    u = least * jnp.expm1(log_gap)
-    return u, u**2 * nodes.mean(nodes.root / above(log_gap, nodes, least, scale) ** 2) / delta
+    closest = jnp.log(CLOSEST)
+    root = monotone_root(excess, closest, jnp.zeros(()), given, rising=False)
+    closer = excess(closest, given) < 0.0
+    log_gap = jnp.where(closer, closest, root)
+    u, y_and_u = least * jnp.expm1(log_gap), above(log_gap, nodes, least, scale)
+    missing = jnp.where(closer, delta - nodes.mean((nodes.root / y_and_u) ** 2), 0.0)
+    return u, u**2 * (nodes.mean(nodes.root / y_and_u**2) + missing / least) / delta

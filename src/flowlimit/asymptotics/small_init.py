@@ -12,8 +12,10 @@ from jaxtyping import Array, Float
 from ..numerics.precision import own_settings
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
+from ..results import FlowlimitError
+from ..types import Scalar
 from .case import check_problem, init_scale
-from .fixed_point import fixed_point
+from .fixed_point import LARGEST_RESIDUAL, fixed_point
 
 Times = Float[np.ndarray, "times"]
 
@@ -59,19 +61,29 @@ def small_init_path(model: Model, task: Regression, times: float | Sequence[floa
     if float(init_scale(network)) >= 1.0:
         raise ValueError(f"model: given init_scale {float(init_scale(network)):g}, needs one below 1, e.g. 1e-3")
     wanted = np.atleast_1d(np.asarray(times, dtype=float))
-    if not (wanted > 0.0).all():
-        raise ValueError(f"times: given {wanted.min():g}, need positive ones")
+    good = (wanted > 0.0) & np.isfinite(wanted)
+    if wanted.ndim != 1 or not wanted.size or not good.all():
+        given = f"{wanted[~good][0]:g}" if wanted.size and not good.all() else f"shape {wanted.shape}"
+        raise ValueError(f"times: given {given}, need at least one positive number, e.g. times=[10.0, 100.0]")
     penalty = float(network.weight_decay) - 2.0 * np.log(float(init_scale(network))) / wanted
-    train, test = _lassos(network, task, jnp.asarray(penalty))
-    return LassoPath(wanted, penalty, np.asarray(train), np.asarray(test))
+    train, test, residual = map(np.asarray, _lassos(network, task, jnp.asarray(penalty)))
+    if not (residual <= LARGEST_RESIDUAL).all():
+        worst = int(np.argmax(np.where(np.isnan(residual), np.inf, residual)))
+        raise FlowlimitError(
+            f"at time {wanted[worst]:g} the lasso of penalty {penalty[worst]:g} was solved to {residual[worst]:.1g} "
+            f"only, needs {LARGEST_RESIDUAL:g}; given {model}, {task}"
+        )
+    return LassoPath(wanted, penalty, train, test)
 
 
 @eqx.filter_jit
 def _lassos(
     model: DiagonalLinear, task: Regression, penalties: Float[Array, "times"]
-) -> tuple[Float[Array, "times"], Float[Array, "times"]]:
-    def one(penalty: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, ""]]:
+) -> tuple[Float[Array, "times"], Float[Array, "times"], Float[Array, "times"]]:
+    """Return the lassos' training errors, test errors and residuals."""
+
+    def one(penalty: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         point = fixed_point(DiagonalLinear(model.init_scale, penalty), task, case="lasso")
-        return point.train_error, point.test_error
+        return point.train_error, point.test_error, point.residual
 
     return jax.vmap(one)(penalties)

@@ -8,14 +8,18 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ..numerics.precision import DoubleModule, own_settings
+from ..problem.checks import integer, number
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..types import Scalar
 from .case import Case, check_problem, choose_case, init_scale
 from .channel import make_channel
 from .shrinkage import make_shrinkage
+from .validity import is_valid, nan_unless
 
 PerStep = Float[Array, "steps"]
+check_steps = integer("num_steps", at_least=1, example=100)
+check_start = number("start", at_least=0.0, example=0.1)
 
 
 class StateEvolution(DoubleModule):
@@ -75,8 +79,8 @@ def state_evolution(
     """
     network, task = check_problem(model, task)
     case = choose_case(network, task, case)
-    first = first_strength(network, task, case) if start is None else jnp.asarray(start, dtype=jnp.float64)
-    return _evolve(network, task, first, num_steps, case)
+    first = first_strength(network, task, case) if start is None else check_start(start)
+    return _evolve(network, task, first, check_steps(num_steps), case)
 
 
 def first_strength(model: DiagonalLinear, task: Regression, case: Case) -> Scalar:
@@ -98,4 +102,5 @@ def _evolve(model: DiagonalLinear, task: Regression, first: Scalar, num_steps: i
 
     begin = (task.noise_var + task.target.second_moment) / delta, first
     _, steps = lax.scan(step, begin, length=num_steps)
-    return StateEvolution(case, *steps)
+    good = is_valid(model, task, case) & jnp.isfinite(first) & (first >= 0.0)
+    return StateEvolution(case, *(nan_unless(good, x) for x in steps))

@@ -16,6 +16,7 @@ from ..types import Scalar, is_traced
 from .case import check_problem, init_scale
 from .channel import Channel, make_channel
 from .lazy import LazyErrors, lazy_errors
+from .validity import is_valid, nan_unless
 
 Points = Float[Array, "*points"]
 
@@ -40,6 +41,8 @@ class Timescales(DoubleModule):
     descent
         ``2 log(1/alpha)/(m - lambda)`` with m the median size of the pull over coordinates with w* != 0: when half of
         them have been learnt; infinite if fewer ever are. Its law over paths: `learnt`.
+
+    Under jit or vmap, all are NaN where a parameter is out of its range.
     """
 
     model: DiagonalLinear
@@ -121,7 +124,8 @@ def timescales(model: Model, task: Regression) -> Timescales:
     descent = jnp.where(excess > 0.0, -2.0 * jnp.log(scale) / jnp.where(excess > 0.0, excess, 1.0), jnp.inf)
     regime = "large" if large else "small"
     rich = when(jnp.ones(())), when(jnp.sqrt(_lazy_square(task)))
-    return Timescales(network, task, regime, scale**-2.0, *rich, second**-0.5, descent)
+    times = (nan_unless(is_valid(network, task), x) for x in (scale**-2.0, *rich, second**-0.5, descent))
+    return Timescales(network, task, regime, *times)
 
 
 def _lazy_square(task: Regression) -> Scalar:

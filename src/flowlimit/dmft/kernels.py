@@ -1,5 +1,8 @@
 """Kernels of a solve: from replicas' operators to values with error bars."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
@@ -22,20 +25,34 @@ def make_kernels(grid: Grid, replicas: list[Solution], noise_var: float) -> tupl
         "R_w": kernel_values(grid, one.R_w),
         "R_f": kernel_values(grid, identity - one.G),
     }
-    total = {name: np.zeros_like(identity) for name in ("C_w", "C_f", "R_w", "R_f")}
-    squares = {name: np.zeros_like(identity) for name in total}
-    for one in replicas:
-        for name, value in of_one(one).items():
-            total[name] += value / count
-            squares[name] += value**2 / count
-    spread = lambda name: np.sqrt(np.maximum(squares[name] - total[name] ** 2, 0.0) / max(count - 1, 1))
-    factor = student_factor(count) if count > 1 else np.inf
-    shaped = lambda square: _outputs_last(square, grid.nodes)
-    stderr = {name: shaped(factor * spread(name)) for name in total}
-    kernels = Kernels(grid.times, **{name: shaped(value) for name, value in total.items()}, stderr=stderr)
-    mean = lambda name: np.mean([getattr(one, name) for one in replicas], axis=0)
-    responses = shaped(mean("R_w")), shaped(identity - mean("G"))
+    mean, square = mean_and_squares(of_one(one) for one in replicas)
+    # One replica has no spread: its error is unknown.
+    unit = student_factor(count) / np.sqrt(count * (count - 1)) if count > 1 else np.nan
+    shaped = lambda matrix: _outputs_last(matrix, grid.nodes)
+    stderr = {name: shaped(unit * np.sqrt(value)) for name, value in square.items()}
+    kernels = Kernels(grid.times, **{name: shaped(value) for name, value in mean.items()}, stderr=stderr)
+    average = lambda name: np.mean([getattr(one, name) for one in replicas], axis=0)
+    responses = shaped(average("R_w")), shaped(identity - average("G"))
     return kernels, Operators(grid.times, grid.weights, integration(grid.blocks), *responses)
+
+
+def mean_and_squares(all_values: Iterable[Mapping[str, np.ndarray]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return means and sums of squared deviations from them, by Welford's update: no two large numbers cancel.
+
+    Examples
+    --------
+    >>> mean, square = mean_and_squares({"x": np.array([1e8 + i])} for i in range(3))
+    >>> float(mean["x"][0]), float(square["x"][0])
+    (100000001.0, 2.0)
+    """
+    mean: dict[str, Any] = {}
+    square: dict[str, Any] = {}
+    for count, values in enumerate(all_values, start=1):
+        for name, value in values.items():
+            away = value - mean.get(name, 0.0)
+            mean[name] = mean.get(name, 0.0) + away / count
+            square[name] = square.get(name, 0.0) + away * (value - mean[name])
+    return mean, square
 
 
 def _outputs_last(square: Float[np.ndarray, "rows rows"], nodes: int) -> Float[np.ndarray, "nodes nodes *outputs"]:

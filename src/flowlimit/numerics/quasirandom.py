@@ -14,7 +14,9 @@ BITS = 32
 
 
 def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
-    """Scrambled Sobol points as standard normals; the first dimensions are the most even."""
+    """Scrambled Sobol points as standard normals, a power of two of them; the first dimensions are the most even."""
+    if points < 1 or points & (points - 1):
+        raise ValueError(f"points: given {points}, needs a power of two, for which Sobol points are balanced")
     if dims == 0:
         return np.zeros((points, 0))
     from scipy.stats import qmc  # two seconds to import, which closed forms and runs need not wait for

@@ -155,9 +155,8 @@ class Limit(Record):
         average = lambda kernel: np.einsum("ti,ij,tj->t", rows, kernel, rows, optimize=True)
         kernels = {"train_error": "C_f", "test_error": "C_w"}
         error = {name: average(self.kernels.stderr[kernel]) for name, kernel in kernels.items()}
-        # C_w is E[(w - w*)(w - w*)]; the test error adds the noise: their difference at any time.
-        noise_var = float(self.at(self.kernels.times[0]).test_error[0] - self.kernels.C_w[0, 0])
-        noise = {"train_error": 0.0, "test_error": noise_var}
+        # C_w is E[(w - w*)(w - w*)]; the test error adds the noise.
+        noise = {"train_error": 0.0, "test_error": self._noise_var()}
         return Curves(
             self.operators.times,
             {
@@ -166,6 +165,13 @@ class Limit(Record):
             },
             False,
         )
+
+    def _noise_var(self) -> float:
+        """Return the variance of the label noise that the problem was given."""
+        task = self.provenance.get("problem", {}).get("task", {})
+        if "noise_var" not in task:
+            raise ValueError("limit: given one whose provenance has no noise_var; needs one solved for fl.Regression")
+        return float(task["noise_var"])
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return a labelled data set with axes replica and time, and provenance in its attributes."""

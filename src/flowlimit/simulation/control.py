@@ -9,10 +9,15 @@ from typing import Any
 import diffrax
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..problem.flow import Flow
 from ..types import Scalar, ThetaRows
+
+RESULTS = diffrax.RESULTS
+SHORTEST = 4.0 * np.finfo(float).eps
+"""Least step relative to its time."""
 
 
 class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
@@ -68,7 +73,13 @@ class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
         finite = jnp.stack([jnp.isfinite(part).all() for part in (*after, *error)]).all()
         after = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, before)
         error = jax.tree.map(lambda part: jnp.where(finite, part, jnp.inf), error)
-        return self.controller.adapt_step_size(t0, t1, before, after, args, error, error_order, controller_state)
+        keep, *rest, result = self.controller.adapt_step_size(
+            t0, t1, before, after, args, error, error_order, controller_state
+        )
+        # A step too short for double precision cannot be made shorter: without an end here it would be tried for ever.
+        stuck = ~keep & (t1 - t0 <= SHORTEST * jnp.abs(t1))
+        why = RESULTS.where(finite, RESULTS.dt_min_reached, RESULTS.nonfinite_input)
+        return keep, *rest, RESULTS.where(stuck, why, result)
 
 
 def theta_size(theta: ThetaRows) -> Scalar:

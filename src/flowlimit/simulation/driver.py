@@ -11,7 +11,7 @@ from jax.sharding import PartitionSpec
 from ..numerics.devices import any_process, put, read
 from ..problem.tasks import Task
 from .data import Part, shared_data, without_matrix
-from .engine import State
+from .engine import RUNNING, State
 from .flows import FlowEngine
 from .plan import Group, Plan
 from .programs import TRIAL, Setting, Trials, advance, draw, share, start
@@ -31,8 +31,8 @@ class Collected:
     weights: list[np.ndarray] = field(default_factory=list)
     w_star: list[np.ndarray] = field(default_factory=list)
     steps: int = 0
-    failed: int = 0
-    """Number of trials in which the model ceased to be finite or the solver gave up."""
+    failed: list[int] = field(default_factory=list)
+    """Why the model ended too early, in each trial in which it did: `State.status`."""
     moved: dict[str, np.ndarray] = field(default_factory=dict)
     """How far each curve of a flow moves when the solver is made rougher."""
 
@@ -40,7 +40,7 @@ class Collected:
 def first_trial(collected: Collected) -> Collected:
     """Return what the first trial alone gave."""
     lists = {name: getattr(collected, name)[:1] for name in ("values", "weights", "w_star")}
-    return replace(collected, failed=min(collected.failed, 1), **lists)
+    return replace(collected, failed=collected.failed[:1], **lists)
 
 
 @dataclass
@@ -102,7 +102,7 @@ def _follow(plan: Plan, setting: Setting, own: Part, trials: Trials, tell: Calla
             path.weights.append(read(recorded.weights))
         path.saved, position = path.saved + piece.saved, float(read(path.state.position)[0])
         path.stopped = any_process(plan.mesh, tell(path.saved / len(plan.saves)))
-        if not read(path.state.alive).any():
+        if (read(path.state.status) != RUNNING).all():
             break
     return path
 
@@ -130,7 +130,7 @@ def _keep(
     missing = 0 if path.stopped else len(plan.saves) - path.saved
     padding = [(0, 0), (0, 0), (0, missing)]
     curves = {name: np.pad(value, padding, constant_values=np.nan) for name, value in _joined(path).items()}
-    alive, steps = read(path.state.alive), read(path.state.steps)
+    status, steps = read(path.state.status), read(path.state.steps)
     for row, member in enumerate(group.members):
         target = collected[member]
         for trial in range(trials):
@@ -142,7 +142,8 @@ def _keep(
             if w_star is not None:
                 target.w_star.append(w_star[trial])
             target.steps += int(steps[trial, row])
-            target.failed += not alive[trial, row]
+            if status[trial, row] != RUNNING:
+                target.failed.append(int(status[trial, row]))
 
 
 def _compare(collected: dict[int, Collected], group: Group, path: Path, rough: Path) -> None:

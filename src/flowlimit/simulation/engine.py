@@ -6,17 +6,21 @@ at the chunk's stop, where the driver can show progress, read weights, or end th
 
 import abc
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Bool, Float, Int
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
 
 from ..problem.flow import Flow
+from ..results import Code
 from ..types import PRNGKey, Scalar
 from .data import Data
 from .measure import Observables
 
 ThetaModels = Float[Array, "models *parameters dim"]
+RUNNING, NOT_FINITE = 0, 1
+"""Why a model ended, as compiled programs say it; numbers from 2 on belong to the engine, see `Engine.failure`."""
 
 
 class Chunk(eqx.Module):
@@ -26,13 +30,21 @@ class Chunk(eqx.Module):
     stop: Scalar
 
 
+class Failure(NamedTuple):
+    """Why a model ended: a code, what happened to it, and what to do."""
+
+    code: Code
+    happened: str
+    fix: str
+
+
 class State(eqx.Module):
     """Where a run stands: all models of a group on the data of one trial."""
 
     position: Scalar
     theta: ThetaModels
-    alive: Bool[Array, "models"]
-    """False from the call on in which a model ceased to be finite or the solver gave up."""
+    status: Int[Array, "models"]
+    """`RUNNING`, and from the call on in which a model ended, why: `NOT_FINITE`, or the engine's own number."""
     steps: Int[Array, "models"]
     own: Any
     """What the engine keeps for itself."""
@@ -62,3 +74,14 @@ class Engine(eqx.Module):
         self, flow: Flow, data: Data, observables: Observables, state: State, chunk: Chunk
     ) -> tuple[State, Chunked]:
         """Run to the chunk's stop."""
+
+    @abc.abstractmethod
+    def failure(self, status: int) -> Failure:
+        """Return what a status other than `RUNNING` means."""
+
+
+def new_status(old: Int[Array, "models"], own: Int[Array, "models"], w: Float[Array, "models ..."]) -> Any:
+    """Return the status after a call that ended with the engine's ``own``: the first reason to end stays."""
+    finite = jnp.isfinite(w).reshape(len(w), -1).all(axis=1)
+    now = jnp.where(own != RUNNING, own, jnp.where(finite, RUNNING, NOT_FINITE))
+    return jnp.where(old != RUNNING, old, now)

@@ -7,19 +7,33 @@ import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from ..numerics.chebyshev import RungeKuttaChebyshev
 from ..problem.flow import Flow
+from ..results import Code
 from ..types import Coordinates, PRNGKey, Scalar, ThetaRows
 from .control import WeightControl, label_scale, theta_size
 from .data import Data
-from .engine import Chunk, Chunked, Engine, State
+from .engine import NOT_FINITE, RUNNING, Chunk, Chunked, Engine, Failure, State, new_status
 from .measure import Observables, backward, forward, measure
 from .start import initial_theta
 from .stiffness import largest_eigenvalue, spectral_radius
 
 MAX_STEPS = 1_000_000
+RESULTS = diffrax.RESULTS
+REASONS = (
+    RESULTS.nonfinite_input,
+    RESULTS.max_steps_reached,
+    RESULTS.dt_min_reached,
+    RESULTS.max_steps_rejected,
+    RESULTS.nonlinear_max_steps_reached,
+    RESULTS.nonlinear_divergence,
+    RESULTS.singular,
+    RESULTS.internal_error,
+)
+"""Results of the solver that have a number of their own, from `NOT_FINITE` on; the next one is that of all others."""
+STEP_LIMIT = NOT_FINITE + 1
 
 
 class FlowConstants(eqx.Module):
@@ -77,7 +91,7 @@ class FlowEngine(Engine):
         curvature = largest_eigenvalue(data.X, data.rows) if self.stabilised else jnp.zeros(())
         labels = data.f_star + jnp.broadcast_to(data.noise, data.f_star.shape)
         own = FlowConstants(curvature, label_scale(data.rows.mean(labels**2)), jax.vmap(theta_size)(theta))
-        return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), own)
+        return State(jnp.zeros(()), theta, jnp.full(models, RUNNING, int), jnp.zeros(models, int), own)
 
     def advance(
         self, flow: Flow, data: Data, observables: Observables, state: State, chunk: Chunk
@@ -121,8 +135,26 @@ class FlowEngine(Engine):
 
         models = eqx.filter_vmap(one, in_axes=(eqx.if_array(0), 0, 0))
         solution, w = models(flow, state.theta, state.own.size)
-        good = solution.result == diffrax.RESULTS.successful
-        alive = state.alive & good & jnp.isfinite(w).reshape(len(w), -1).all(axis=1)
+        status = new_status(state.status, _number(solution.result), w)
         values, ends = solution.ys
         steps = state.steps + solution.stats["num_steps"]
-        return State(chunk.stop, ends[:, 0], alive, steps, state.own), Chunked(values, w)
+        return State(chunk.stop, ends[:, 0], status, steps, state.own), Chunked(values, w)
+
+    def failure(self, status: int) -> Failure:
+        """Return the solver's own words where it gave up."""
+        if status == NOT_FINITE:
+            return Failure(Code.DIVERGED, "ceased to be finite", "the flow may have no solution beyond")
+        fix = "the flow may diverge there; if not, take another rtol or solver"
+        if status == STEP_LIMIT:
+            return Failure(Code.STEP_LIMIT, f"needed more than {MAX_STEPS} steps", fix)
+        reason = status - NOT_FINITE
+        words = RESULTS[REASONS[reason]] if reason < len(REASONS) else "a result that flowlimit does not know"
+        return Failure(Code.FAILED, f"was given up by {self.solver_name} ({words})", fix)
+
+
+def _number(result: Any) -> Int[Array, "models"]:
+    """Return the status that a result of diffrax stands for."""
+    number = jnp.where(result == RESULTS.successful, RUNNING, NOT_FINITE + len(REASONS))
+    for index, reason in enumerate(REASONS):
+        number = jnp.where(result == reason, NOT_FINITE + index, number)
+    return number

@@ -7,9 +7,10 @@ from jaxtyping import Array, Int
 
 from ..problem.clocks import StepClock
 from ..problem.flow import Flow
+from ..results import Code
 from ..types import PRNGKey, ThetaRows
 from .data import Data
-from .engine import Chunk, Chunked, Engine, State
+from .engine import RUNNING, Chunk, Chunked, Engine, Failure, State, new_status
 from .measure import Observables, backward, forward, measure
 from .noise import kick, step_keys
 from .start import initial_theta
@@ -25,7 +26,7 @@ class StepEngine(Engine):
         """Position is the next step to take, at first 0."""
         theta = initial_theta(flow, data, key)
         models = theta.shape[0]
-        return State(jnp.zeros(()), theta, jnp.ones(models, bool), jnp.zeros(models, int), steps_key)
+        return State(jnp.zeros(()), theta, jnp.full(models, RUNNING, int), jnp.zeros(models, int), steps_key)
 
     def advance(
         self, flow: Flow, data: Data, observables: Observables, state: State, chunk: Chunk
@@ -65,5 +66,9 @@ class StepEngine(Engine):
         )
         recorded = Chunked(jax.tree.unflatten(names, list(jnp.moveaxis(buffer, 0, -1))), w)
         # Judged by what was measured: the move after the last measurement may never be needed.
-        alive = state.alive & jnp.isfinite(w).reshape(len(w), -1).all(axis=1)
-        return State(step.astype(float), theta, alive, jnp.full_like(state.steps, stop), state.own), recorded
+        status = new_status(state.status, jnp.full_like(state.status, RUNNING), w)
+        return State(step.astype(float), theta, status, jnp.full_like(state.steps, stop), state.own), recorded
+
+    def failure(self, status: int) -> Failure:
+        """Steps can only cease to be finite."""
+        return Failure(Code.DIVERGED, "ceased to be finite", "take a smaller step_size, or GradientFlow")

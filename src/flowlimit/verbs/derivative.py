@@ -5,20 +5,22 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
 from ..dmft.paths import Counts
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
+from ..problem.checks import integer
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import Training
 from ..results import Curve, Curves, Limit
+from ..results.spread import standard_error
 from ..types import PRNGKey
 from .solve import MEMORY_LIMIT
 
 MOST_PATHS = 2048
+check_replicas = integer("replicas", at_least=2, example=8)
 
 
 @own_settings()
@@ -46,7 +48,7 @@ def derivative(
     wrt
         The number, as a path: ``"model.init_scale"``, ``"task.aspect_ratio"``, ``"task.target.value"``.
     replicas
-        Whole solves behind the mean.
+        Whole solves behind the mean, at least 2: their spread is its standard error.
     key
         An int or a jax key.
 
@@ -62,18 +64,15 @@ def derivative(
         raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
     if not limit.replicas:
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
-    nouns = (model, task, training)
+    replicas, nouns = check_replicas(replicas), (model, task, training)
     pick = _picker(wrt, nouns)
     rtol = limit.stats["rtol"]
     plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=Measure(()), memory_limit=MEMORY_LIMIT)
     grid, rotation = frozen_grid(limit, training.clock)
     counts = Counts(*(min(limit.stats[name], most) for name, most in (("paths", MOST_PATHS), ("response_paths", 512))))
     values = differentiate(plan, nouns, pick, grid, counts, rotation, replicas)
-    factor = student_factor(replicas) if replicas > 1 else np.inf
-    curves = {
-        name: Curve(value.mean(axis=0), factor * value.std(axis=0, ddof=min(1, replicas - 1)) / np.sqrt(replicas))
-        for name, value in values.items()
-    }
+    factor = student_factor(replicas)
+    curves = {name: Curve(value.mean(axis=0), factor * standard_error(value)) for name, value in values.items()}
     return Curves(limit.times, curves, limit.discrete)
 
 

@@ -1,6 +1,7 @@
 """The verb `simulate`: finite-size experiments from the three nouns."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
@@ -149,7 +150,7 @@ def simulate(
     # Described once: the digest of a large data set takes time.
     origin = provenance(key, task=task, training=training, dim=plan.dim, samples=plan.samples, trials=plan.trials)
     results = [
-        _record(plan, one, training, collected[index], stats[index], with_noun(origin, model=one), stopped)
+        _record(plan, index, one, training, collected[index], stats[index], with_noun(origin, model=one), stopped)
         for index, one in enumerate(models)
     ]
     if throw:
@@ -160,6 +161,7 @@ def simulate(
 
 def _record(
     plan: Plan,
+    index: int,
     model: Model,
     training: Training,
     collected: Collected,
@@ -181,7 +183,7 @@ def _record(
         times=times,
         values=values,
         discrete=discrete,
-        result=_outcome(plan, model, collected, values["train_error"], times, discrete, stopped),
+        result=_outcome(plan, index, model, collected, values["train_error"], times, stopped),
         stats=stats,
         provenance=origin,
         time_error=_time_error(times, values, collected.moved, stats),
@@ -209,15 +211,15 @@ def _ordered(collected: Collected) -> list[str]:
 
 def _outcome(
     plan: Plan,
+    index: int,
     model: Model,
     collected: Collected,
     errors: np.ndarray,
     times: np.ndarray,
-    discrete: bool,
     stopped: bool,
 ) -> Outcome:
     if collected.failed:
-        return _failure(plan, model, collected, errors, times, discrete)
+        return _failure(plan, index, model, collected, errors, times)
     if stopped:
         done = f"{len(collected.values)} of {plan.trials} trials"
         reached = f", up to time {times[-1]:g}" if len(times) else ""
@@ -226,17 +228,18 @@ def _outcome(
 
 
 def _failure(
-    plan: Plan, model: Model, collected: Collected, errors: np.ndarray, times: np.ndarray, discrete: bool
+    plan: Plan, index: int, model: Model, collected: Collected, errors: np.ndarray, times: np.ndarray
 ) -> Outcome:
-    which = f"{model!r} in {collected.failed} of {plan.trials} trials"
+    """Return the commonest reason's code, and every reason's words."""
+    engine = next(group.engine for group in plan.groups if index in group.members)
     broken = ~np.isfinite(errors).all(axis=0)
     when = f"by time {times[broken.argmax()]:g}" if broken.any() else "after the last saved time"
-    if discrete:
-        return Outcome(Code.DIVERGED, f"{which} ceased to be finite {when}; take a smaller step_size, or GradientFlow")
-    return Outcome(
-        Code.STEP_LIMIT,
-        f"the solver gave up on {which} {when}: the flow may diverge there; if not, take another rtol or solver",
-    )
+    counts = Counter(engine.failure(status) for status in collected.failed).most_common()
+    words = [
+        f"{model!r} in {count} of {plan.trials} trials {failure.happened} {when}; {failure.fix}"
+        for failure, count in counts
+    ]
+    return Outcome(counts[0][0].code, "; ".join(words))
 
 
 def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> dict[int, dict[str, Any]]:

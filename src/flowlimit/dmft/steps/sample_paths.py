@@ -21,8 +21,8 @@ def draw_sample_cloud(
     half: bool,
 ) -> SampleCloud:
     """Draw the paths for ``rows`` rows of outputs; with ``half`` half of them, in arrays of the same shape."""
-    paths, few = counts
-    drawn, kept = (paths // 2, few // 2) if half else counts
+    paths, few = balanced_counts(counts)
+    drawn, kept = (paths // 2, few // 2) if half else (paths, few)
     own = teachers + 1  # dimensions before those of the outputs: of the teachers and of the label noise
     cloud = match_moments(sobol_normals(drawn, own + rows, rng))
     normals = np.zeros((room, drawn))
@@ -38,6 +38,17 @@ def draw_sample_cloud(
         few_probability=weight(kept, few),
         masks=fill(_masks(batch_fraction, persistent, room, drawn, rng)),
     )
+
+
+def balanced_counts(counts: Counts) -> Counts:
+    """Return the numbers of paths that are drawn for those asked for: powers of two, for which Sobol points are even.
+
+    Examples
+    --------
+    >>> balanced_counts(Counts(6144, 1536))  # as three strata ask for
+    Counts(paths=8192, few=2048)
+    """
+    return Counts(*(1 << (count - 1).bit_length() for count in counts))
 
 
 def _masks(

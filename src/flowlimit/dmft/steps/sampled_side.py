@@ -17,6 +17,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float
 
 from ...numerics.pathwise import apply_pathwise
+from ...numerics.singular_root import singular_root, whiten
 from ...problem.losses import moments_of
 from ...types import Output, Scalar
 from ..history import Node, times_all_tangents, times_history
@@ -25,6 +26,9 @@ from ..samples_side import Root, root_rows
 from ..site import Site
 from ..state import Paths, Rows, SamplePaths, SampleRows, Total
 from .outputs import Outputs
+
+DEPENDENT = 1e-12
+"""A teacher that leaves no more than this part of its variance is a combination of those before it, up to rounding."""
 
 
 class Teachers(eqx.Module):
@@ -40,11 +44,10 @@ class Teachers(eqx.Module):
 
 
 def teachers_of(paths: Paths) -> Teachers:
-    """Orthonormalise the targets; teachers that vanish stay 0."""
+    """Orthonormalise the targets; those that vanish, or depend on the ones before them, add a combination of 0."""
     star = paths.w_star.reshape(-1, paths.w_star.shape[-1])
-    tiny = 1e-300 * jnp.eye(star.shape[0])
-    root = jnp.linalg.cholesky(paths.total((star * paths.probability[None]) @ star.T) + tiny)
-    return Teachers(root, jax.scipy.linalg.solve_triangular(root, star, lower=True))
+    root = singular_root(paths.total((star * paths.probability[None]) @ star.T), DEPENDENT)
+    return Teachers(root, whiten(root, star))
 
 
 def centre(site: Site, paths: Paths) -> Float[Array, "c M"]:

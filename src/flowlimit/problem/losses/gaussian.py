@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
+from ...numerics.singular_root import singular_root
 from ...types import Output, Scalar, Teacher
 from .loss import Moments
 
@@ -27,28 +26,13 @@ def gaussian_mean(function: Callable[[Output, Teacher, Scalar], Scalar], moments
     c, t = int(np.prod(outputs)), int(np.prod(teachers))
     student, teacher = moments.student.reshape(c, c), moments.teacher.reshape(t, t)
     across = moments.overlap.reshape(c, t)
-    root = _root(jnp.block([[teacher, across.T], [across, student]]))
+    root = singular_root(jnp.block([[teacher, across.T], [across, student]]))
     x, weights = _hermite(round(part * ORDERS[c + t]), c + t)
     noise, noise_weights = _hermite(NOISE_ORDERS.get(c + t, FEWEST_NOISE), 1)
     drawn = x @ root.T
     one = lambda row, n: function(row[t:].reshape(outputs), row[:t].reshape(teachers), n)
     values = jax.vmap(jax.vmap(one, (None, 0)), (0, None))(drawn, noise[:, 0])
     return jnp.asarray(weights) @ values @ jnp.asarray(noise_weights)
-
-
-def _root(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
-    """Return the lower triangular root of a small matrix that may be singular, as it is at a start from zero."""
-    size = matrix.shape[0]
-    rows: list[list[Any]] = []
-    for i in range(size):
-        row: list[Any] = []
-        for j in range(i):
-            rest = matrix[i, j] - sum(a * b for a, b in zip(row, rows[j][:j], strict=True))
-            pivot = rows[j][j]
-            row.append(jnp.where(pivot > 0.0, rest / jnp.where(pivot > 0.0, pivot, 1.0), 0.0))
-        rest = matrix[i, i] - sum(a * a for a in row)
-        rows.append([*row, jnp.sqrt(jnp.maximum(rest, 0.0))])
-    return jnp.stack([jnp.stack([*row, *[jnp.zeros(())] * (size - len(row))]) for row in rows])
 
 
 @lru_cache
