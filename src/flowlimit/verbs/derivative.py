@@ -10,6 +10,7 @@ import numpy as np
 from ..dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
 from ..dmft.paths import Counts
 from ..numerics.streams import as_key
+from ..problem.limits import refuse_without_limit
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import Training
@@ -58,6 +59,7 @@ def derivative(
     """
     if not isinstance(task, Regression):
         raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
+    refuse_without_limit(task)
     if not limit.replicas:
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
     nouns = (model, task, training)
