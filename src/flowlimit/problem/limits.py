@@ -1,6 +1,22 @@
 """What has a limit: every verb that returns one asks here first."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from ..types import Observable
+from .flow import make_flow
+from .models import Model
+from .requests import check_observables, named_observables
+from .tasks import Task
+from .trainings import Training
+
+
+def check_limit_request(
+    model: Model, task: Task, training: Training, observables: Mapping[str, Observable] | None
+) -> None:
+    """Refuse, before anything is compiled, what has no limit, and functions of a user that fail on one coordinate."""
+    refuse_without_limit(task)
+    check_observables(named_observables(observables), make_flow(model, task, training))
 
 
 def refuse_without_limit(task: Any) -> None:

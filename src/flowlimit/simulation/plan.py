@@ -19,7 +19,7 @@ from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.noun import signature
-from ..problem.requests import Observables, Positions, named_observables, positions_of, times_at
+from ..problem.requests import Observables, Positions, check_observables, named_observables, positions_of, times_at
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
@@ -92,6 +92,8 @@ def make_plan(
     samples, dim = _size(models, task, dim)
     named = named_observables(observables)
     _check_target(models, task, named)
+    for flow in (make_flow(model, task, training) for model in models):
+        check_observables(named, flow, known=getattr(task, "w_star", flow) is not None)
     trials = _trials(models, task, training, trials)
     weights = positions_of("weights_at", [] if weights_at is None else weights_at, training.clock)
     saves = positions_of("save_at", save_at, training.clock)

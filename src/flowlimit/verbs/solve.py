@@ -12,7 +12,7 @@ from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
 from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
-from ..problem.limits import refuse_without_limit
+from ..problem.limits import check_limit_request
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.requests import named_observables, positions_of, times_at
@@ -96,7 +96,7 @@ def solve_dmft(
     """
     drop_programs()
     _check(model, task, training, rtol, start)
-    refuse_without_limit(task)
+    check_limit_request(model, task, training, observables)
     clock = training.clock
     saves = times_at(clock, positions_of("save_at", save_at, clock))
     measure = Measure(named_observables(observables))
