@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..types import Coordinates, Matrix, PRNGKey, Scalar, is_traced
-from .checks import instance, number
+from .checks import as_float, instance, number
 from .laws import Law
 from .noun import Noun, data_field
 
@@ -149,9 +149,10 @@ class MatrixDesign(Design):
 
 def as_matrix(name: str, value: object) -> Float[Array, "samples dim"]:
     """Convert to a float64 matrix of finite numbers, or refuse by name."""
-    matrix = jnp.asarray(value, dtype=jnp.float64)
+    fix = "needs a matrix of shape (samples, dim)"
+    matrix = as_float(name, value, fix)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(f"{name}: given shape {matrix.shape}, needs a matrix of shape (samples, dim)")
+        raise ValueError(f"{name}: given shape {matrix.shape}, {fix}")
     if not is_traced(matrix) and not bool(jnp.isfinite(matrix).all()):
         raise ValueError(f"{name}: given entries that are not finite; impute or drop them first")
     return matrix

@@ -10,6 +10,8 @@ from .requests import check_observables, named_observables
 from .tasks import Task
 from .trainings import Training
 
+MOST_STRATA = 10_000
+
 
 def check_limit_request(
     model: Model, task: Task, training: Training, observables: Mapping[str, Observable] | None
@@ -20,7 +22,7 @@ def check_limit_request(
 
 
 def refuse_without_limit(task: Any) -> None:
-    """Refuse a task whose design is not known to have the limit of Gaussian data; the limit would not see the design.
+    """Refuse a design that is not known to have the limit of Gaussian data, and a law of too many atoms.
 
     Examples
     --------
@@ -32,4 +34,10 @@ def refuse_without_limit(task: Any) -> None:
         raise ValueError(
             f"design: given {design!r}, but the limit is known only for independent entries of mean 0 and variance "
             f"1/dim; leave design= out for the limit of such data, or train on this design with fl.simulate"
+        )
+    target = getattr(task, "target", None)
+    if target is not None and len(target.strata().probability) > MOST_STRATA:
+        raise ValueError(
+            f"target: given {target!r}, a mixture of more than {MOST_STRATA} parts, each of which a limit integrates "
+            f"over; needs fewer, e.g. fl.Empirical(np.quantile(values, np.linspace(0.0005, 0.9995, 1000)))"
         )
