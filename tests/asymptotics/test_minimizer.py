@@ -37,8 +37,10 @@ def test_lasso_of_correlated_columns():
     active = found.w != 0.0
     np.testing.assert_allclose(pull[active], 0.1 * np.sign(found.w[active]), atol=1e-8)
     assert np.abs(pull[~active]).max() <= 0.1
+    with pytest.warns(UserWarning, match="mean square"):
+        shifted = fl.Dataset(np.asarray(data.X) + 1.0, data.y)
     with pytest.raises(fl.FlowlimitError, match=r"use fl\.minimizer"):
-        fl.amp(fl.DiagonalLinear(0.3, 0.001), fl.Dataset(np.asarray(data.X) + 1.0, data.y), num_steps=50)
+        fl.amp(fl.DiagonalLinear(0.3, 0.001), shifted, num_steps=50)
 
 
 @pytest.mark.parametrize("init_scale", [0.1, 1.0])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.problem.checks import flag
 
 NOUNS = [
     fl.Bernoulli(0.1),
@@ -143,7 +144,7 @@ def test_a_kind_of_ones_own_carries_its_module():
         (lambda: fl.DiagonalLinear(0.3, truncation=0.0), "truncation: given 0, needs a number above 0"),
         (lambda: fl.Reparametrized(weight=3.0, init=0.5), "weight: given 3.0, needs a function"),
         (lambda: fl.Reparametrized(weight=np.tanh, init="a"), "init: given 'a', needs a number, the k numbers"),
-        (lambda: fl.Reparametrized(weight=np.tanh, init=np.nan), "init: given nan, which is not finite"),
+        (lambda: fl.Reparametrized(weight=np.tanh, init=np.nan), "init: given nan, needs a number, the k numbers"),
         (lambda: fl.Regression(0.0, 0.1, fl.Normal()), "aspect_ratio: given 0, needs a number above 0"),
         (lambda: fl.Regression(0.5, -0.1, fl.Normal()), "noise_var: given -0.1"),
         (lambda: fl.Regression(0.5, 0.1, 0.1), r"target: given 0.1, needs a Law, e.g. target=fl.Bernoulli\(0.1\)"),
@@ -160,3 +161,84 @@ def test_a_kind_of_ones_own_carries_its_module():
 def test_refusals(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: fl.DiagonalLinear(0.3, depth=100_000),
+            "depth: given 100000, needs an int of at least 2 and at most 64",
+        ),
+        (lambda: fl.DiagonalLinear(10**400), "init_scale: given 1000.*beyond double precision, needs a number above 0"),
+        (lambda: fl.DiagonalLinear(10**5000), "init_scale: given an int, beyond double precision"),
+        (lambda: fl.DiagonalLinear(1e-320), "init_scale: given 9.99989e-321, .* needs a size from 1e-75 to 1e[+]75"),
+        (lambda: fl.DiagonalLinear(0.001, depth=60), "init_scale: given 0.001, whose power 118 .* from 0.0029 to"),
+        (lambda: fl.DiagonalLinear([0.3, 1e-200]), "init_scale: given 1e-200, .* needs a size from"),
+        (lambda: fl.Regression(0.5, 1e200, fl.Normal()), "noise_var: given 1e[+]200, .* needs a size from"),
+        (lambda: fl.Bernoulli(1.5), "probability: given 1.5, needs a number of at least 0 and at most 1"),
+        (lambda: fl.Bernoulli(np.nan), "probability: given nan"),
+        (lambda: fl.Normal(np.bool_(True)), "std: given np.True_, needs a number"),
+        (lambda: fl.Normal(1j), "std: given 1j, needs a number"),
+        (lambda: fl.Empirical([True, False]), r"values: given \[True, False\], needs a non-empty list"),
+        (lambda: fl.Empirical([[1.0], [1.0, 2.0]]), "values: given .*, needs a non-empty list"),
+        (lambda: fl.Empirical([0.0, np.inf]), "values: given inf"),
+        (lambda: fl.Independent(fl.Bernoulli(0.1), 100), "count: given 100 .* needs count at most 12 for its 2 strata"),
+        (lambda: fl.Independent(fl.Normal(), 100), "count: given 100 .* needs count at most 16"),
+        (lambda: fl.GradientDescent(lambda i: 0.1, 10**9), "num_steps: given 1000000000 with a schedule of step_size"),
+        (lambda: fl.GradientDescent(0.1, 10**400), "num_steps: given 1000.*, needs an int of at least 1 and at most"),
+        (lambda: fl.GradientDescent(lambda i: 1 / i, 5), r"step_size: given a function that fails \(ZeroDivisionError"),
+        (lambda: fl.GradientDescent(lambda i: "a", 5), "step_size: given .*, needs one number, one for each"),
+        (lambda: fl.GradientDescent([[0.1], [0.1, 0.2]], 2), "step_size: given .*, needs one number, one for each"),
+        (lambda: fl.GradientDescent([0.1, np.nan], 2), "step_size: given nan, needs one number, one for each"),
+        (lambda: fl.GradientDescent(0.1, 5, momentum=1.1), "momentum: given 1.1"),
+        (lambda: fl.CustomLoss(np.add, np.add, error=0), "error: given 0, needs a function"),
+        (lambda: flag("nesterov")("no"), "nesterov: given 'no', needs True or False"),
+        (lambda: fl.Reparametrized(np.tanh, lambda n, w: w, num_normals=10**9), "num_normals: given 1000000000"),
+        (lambda: fl.Reparametrized(np.tanh, init=[]), r"init: given shape \(0,\)"),
+        (lambda: fl.Dataset("X", [1.0]), "X: given 'X', needs a matrix"),
+        (lambda: fl.Dataset([[1.0, None]], [1.0]), "X: given .*, needs a matrix"),
+        (lambda: fl.Dataset(np.eye(2), "ab"), "y: given 'ab', needs numbers, one entry for each of X's samples"),
+        (lambda: fl.Dataset(np.eye(2), [1.0, 1.0], 1j), "w_star: given 1j, needs numbers"),
+        (lambda: fl.Normal().quadrature(0), "order: given 0, needs an int of at least 1 and at most 256"),
+        (lambda: fl.from_dict({"kind": ["Normal"]}), r"kind: given \['Normal'\]"),
+        (lambda: fl.from_dict({"kind": "Law"}), "kind: given 'Law', needs the name of"),
+        (lambda: fl.from_dict({"kind": "Normal", "b": 2, "a": 3}), "Normal: given unknown a, b; its fields are std"),
+    ],
+)
+def test_extremes_are_refused_by_name(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+def test_extremes_that_work():
+    assert fl.GradientDescent(0.1, 10**9, momentum=1.0).num_steps == 10**9
+    assert fl.Empirical([jnp.array(1.0), 2]).values.tolist() == [1.0, 2.0]
+    assert jax.jit(lambda a: fl.Empirical([a, 1.0]).mean)(jnp.array(3.0)) == 2.0
+    assert fl.DiagonalLinear(1e-70).depth == 2
+    assert fl.DiagonalLinear(0.5, depth=64).depth == 64
+
+
+def test_data_of_variance_1_are_warned_of():
+    """Entries should have variance 1/dim; those of variance 1 train dim times as fast as the limit says."""
+    rng = np.random.default_rng(0)
+    for samples, dim in ((20, 30), (200, 400), (5, 20)):
+        X, y = rng.normal(size=(samples, dim)), np.zeros(samples)
+        with pytest.warns(UserWarning, match=r"X: given entries of mean square .* 1/dim .* X / sqrt\(dim\)"):
+            fl.Dataset(X, y)
+        fl.Dataset(X / np.sqrt(dim), y)  # warnings are errors here
+        fl.Dataset(2.0 * X / np.sqrt(dim), y)
+        jax.jit(lambda X, y: fl.Dataset(X, y).X.sum())(X, y)
+
+
+def test_data_that_designs_draw_are_not_warned_of():
+    for design in (fl.GaussianDesign(), fl.BinaryDesign(), fl.StudentDesign(2.2), fl.IIDDesign(fl.Bernoulli(0.01))):
+        for dim in (1, 2, 10, 300):
+            X = design.sample(jax.random.key(dim), 2 * dim, dim)
+            fl.Dataset(X, np.zeros(2 * dim))
+
+
+def test_a_target_of_too_many_atoms_has_no_limit():
+    task = fl.Regression(0.5, 0.1, fl.Empirical(np.linspace(-1.0, 1.0, 20_000)))
+    with pytest.raises(ValueError, match=r"target: given .* needs fewer, e.g. fl\.Empirical"):
+        fl.fixed_point(fl.DiagonalLinear(0.3), task)

@@ -264,7 +264,7 @@ def test_refusals_of_nouns(task, dataset):
         fl.simulate(fl.Linear(init_overlap=0.5), bare, TRAININGS[0])
     with pytest.raises(ValueError, match="'overlap', which uses w_star"):
         fl.simulate(fl.Linear(), bare, TRAININGS[0], observables={"overlap": lambda w, w_star: w * w_star})
-    with pytest.raises(ValueError, match=r"values of shape \(2,\) a coordinate, needs one number"):
+    with pytest.raises(ValueError, match=r"values of shape \(2,\) per coordinate, needs one number"):
         fl.simulate(fl.Linear(), bare, TRAININGS[0], observables={"two": lambda w, w_star: np.array([1.0, 2.0]) * w})
     with pytest.raises(ValueError, match="model: given an empty list"):
         fl.simulate([], task, TRAININGS[0], dim=10)

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from ..problem.limits import refuse_without_limit
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..types import Scalar, is_traced
@@ -27,6 +28,7 @@ def check_problem(model: Model, task: Regression) -> tuple[DiagonalLinear, Regre
     init_scale(network)
     if not isinstance(task, Regression):
         raise TypeError(f"task: given {type(task).__name__}, needs fl.Regression")
+    refuse_without_limit(task)
     return network, task
 
 

@@ -6,11 +6,17 @@ Only concrete values are checked: inside jit, grad or vmap a field is a tracer a
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import Number, Scalar, is_traced
+
+SMALLEST, LARGEST = 1e-75, 1e75
+"""Sizes of numbers other than 0: fourth powers are taken (of an init scale, say), and doubles end at 1e+-308."""
+SHOWN = 200
+"""Characters of a value that a message shows."""
 
 
 def number(
@@ -26,10 +32,10 @@ def number(
 
     def convert(value: Any) -> Scalar:
         fix = f"needs a number{needs}, e.g. {name}={example:g}"
-        array = _as_float(name, value, fix)
+        array = as_float(name, value, fix)
         if array.ndim != 0:
             raise ValueError(f"{name}: given an array of shape {array.shape}, {fix}; pass a list of models for several")
-        _check(name, array, above, at_least, at_most, fix)
+        check_entries(name, array, fix, above=above, at_least=at_least, at_most=at_most)
         return array
 
     return convert
@@ -48,23 +54,36 @@ def vector(
 
     def convert(value: Any) -> Float[Array, "entries"]:
         fix = f"needs a non-empty list or 1-d array of numbers{_bounds(above, None, None)}, e.g. {name}={example}"
-        array = _as_float(name, value, fix)
+        array = as_float(name, value, fix)
         if array.ndim != 1 or array.shape[0] == 0:
             raise ValueError(f"{name}: given shape {array.shape}, {fix}")
-        _check(name, array, above, None, None, fix)
+        check_entries(name, array, fix, above=above)
         return array
 
     return convert
 
 
-def integer(name: str, *, at_least: int, example: int) -> Callable[[int], int]:
+def integer(name: str, *, at_least: int, example: int, at_most: int | None = None) -> Callable[[int], int]:
     """Converter to a static int."""
+    most = "" if at_most is None else f" and at most {at_most}"
 
     def convert(value: Any) -> int:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or value < at_least:
-            raise ValueError(f"{name}: given {value!r}, needs an int of at least {at_least}, e.g. {name}={example}")
+        if not whole or value < at_least or (at_most is not None and value > at_most):
+            needs = f"needs an int of at least {at_least}{most}, e.g. {name}={example}"
+            raise ValueError(f"{name}: given {shown(value)}, {needs}")
         return int(value)
+
+    return convert
+
+
+def flag(name: str) -> Callable[[Any], bool]:
+    """Converter to a static bool; words such as "no" are refused, since Python takes them for True."""
+
+    def convert(value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name}: given {shown(value)}, needs True or False, e.g. {name}=True")
+        return bool(value)
 
     return convert
 
@@ -74,15 +93,31 @@ def instance(name: str, kind: type, example: str) -> Callable[[Any], Any]:
 
     def convert(value: Any) -> Any:
         if not isinstance(value, kind):
-            raise TypeError(f"{name}: given {value!r}, needs a {kind.__name__}, e.g. {name}={example}")
+            raise TypeError(f"{name}: given {shown(value)}, needs a {kind.__name__}, e.g. {name}={example}")
         return value
 
     return convert
 
 
-def _as_float(name: str, value: Any, fix: str) -> Array:
-    if isinstance(value, bool | str | bytes) or value is None:
-        raise TypeError(f"{name}: given {value!r}, {fix}")
+def shown(value: Any) -> str:
+    """Return how a value prints, cut where it is long.
+
+    Examples
+    --------
+    >>> shown(10**5000), len(shown("a" * 1000))
+    ('an int', 203)
+    """
+    try:
+        text = repr(value)
+    except Exception:  # an int of thousands of digits; and whatever a class of theirs raises
+        return f"an {type(value).__name__}" if isinstance(value, int) else f"a {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def as_float(name: str, value: Any, fix: str) -> Array:
+    """Convert to a float64 array, or refuse by name; ``fix`` says what is needed."""
+    if isinstance(value, bool | np.bool_ | str | bytes | complex) or value is None:
+        raise TypeError(f"{name}: given {shown(value)}, {fix}")
     if is_traced(value) and value.dtype == jnp.float32:
         # Its derivative would be taken after the call, where the user's precision holds, and break off there.
         raise TypeError(
@@ -90,14 +125,29 @@ def _as_float(name: str, value: Any, fix: str) -> Array:
             f'call jax.config.update("jax_enable_x64", True)'
         )
     try:
-        return jnp.asarray(value, dtype=jnp.float64)
+        if isinstance(value, jax.Array) or any(map(is_traced, jax.tree.leaves(value))):
+            return jnp.asarray(value, dtype=jnp.float64)
+        plain = np.asarray(value)
+        wide = plain.dtype == object and all(isinstance(entry, int | float) for entry in plain.flat)
+        if plain.dtype.kind not in "iuf" and not wide:  # bools, words, dates and None would be made numbers
+            raise TypeError(value)
+        return jnp.asarray(plain.astype(np.float64))
+    except OverflowError:
+        raise ValueError(f"{name}: given {shown(value)}, beyond double precision, {fix}") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: given {value!r}, {fix}") from None
+        raise TypeError(f"{name}: given {shown(value)}, {fix}") from None
 
 
-def _check(
-    name: str, array: Array, above: float | None, at_least: float | None, at_most: float | None, fix: str
+def check_entries(
+    name: str,
+    array: Array,
+    fix: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
 ) -> None:
+    """Refuse concrete numbers that are not finite, outside their bounds, or too small or large to be squared twice."""
     if is_traced(array):
         return
     values = np.asarray(array)
@@ -110,6 +160,10 @@ def _check(
         bad |= values > at_most
     if bad.any():
         raise ValueError(f"{name}: given {values[bad].flat[0]:g}, {fix}")
+    beyond = (values != 0.0) & ((np.abs(values) < SMALLEST) | (np.abs(values) > LARGEST))
+    if beyond.any():
+        sizes = f"a size from {SMALLEST:g} to {LARGEST:g}, whose fourth power double precision holds"
+        raise ValueError(f"{name}: given {values[beyond].flat[0]:g}, {fix}; other than 0 it needs {sizes}")
 
 
 def _bounds(above: float | None, at_least: float | None, at_most: float | None) -> str:

@@ -1,5 +1,6 @@
 """How time runs, and the noise of steps."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -7,8 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..types import Scalar, is_traced
-from .checks import number
+from ..types import Scalar
+from .checks import as_float, check_entries, number
+
+MOST_SCHEDULED = 10**6
+"""Steps of a schedule: it is kept in memory, and a function of the step is called for each."""
 
 
 class Clock(eqx.Module):
@@ -99,19 +103,33 @@ class StepNoise(eqx.Module):
 
 
 def as_schedule(name: str, value: Any, num_steps: int, example: float, **bounds: Any) -> Float[Array, "*steps"]:
-    """Turn a number, a list of one number a step or a function of the step into an array."""
-    one = number(name, example=example, **bounds)
-    if callable(value):
-        value = [value(i) for i in range(num_steps)]
-    if np.ndim(value) == 0:
-        return one(value)
-    array = jnp.asarray(value, dtype=jnp.float64)
-    if array.shape != (num_steps,):
+    """Turn a number, a list of one number per step or a function of the step into an array."""
+    if not callable(value) and _is_one(value):
+        return number(name, example=example, **bounds)(value)
+    fix = (
+        f"needs one number, one for each of the {num_steps} steps, or a function of the step, "
+        f"e.g. {name}=lambda i: {example:g} / (1 + i)"
+    )
+    if num_steps > MOST_SCHEDULED:
         raise ValueError(
-            f"{name}: given an array of shape {array.shape}, needs one number, one for each of the "
-            f"{num_steps} steps, or a function of the step, e.g. {name}=lambda i: {example:g} / (1 + i)"
+            f"num_steps: given {num_steps} with a schedule of {name}, of which every number is kept; needs at most "
+            f"{MOST_SCHEDULED}, or one number, e.g. {name}={example:g}"
         )
-    if not is_traced(array):
-        for entry in np.asarray(array):
-            one(float(entry))
+    if callable(value):
+        value = _every(name, value, num_steps, fix)
+    array = as_float(name, value, fix)
+    if array.shape != (num_steps,):
+        raise ValueError(f"{name}: given an array of shape {array.shape}, {fix}")
+    check_entries(name, array, fix, **bounds)
     return array
+
+
+def _is_one(value: Any) -> bool:
+    return not isinstance(value, list | tuple) and getattr(value, "ndim", 0) == 0
+
+
+def _every(name: str, function: Callable[[int], Any], num_steps: int, fix: str) -> list[Any]:
+    try:
+        return [function(i) for i in range(num_steps)]
+    except Exception as problem:
+        raise ValueError(f"{name}: given a function that fails ({type(problem).__name__}: {problem}), {fix}") from None

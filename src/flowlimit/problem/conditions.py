@@ -6,7 +6,6 @@ integral of the derivative must be the difference of the values. Kinks pass.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,9 +14,9 @@ from jaxtyping import Array, Float
 
 from ..types import Scalar
 from .flow import Flow
-from .losses import CustomLoss, Loss
-from .models import Model, Reparametrized
-from .noun import kind_of
+from .functions import is_users
+from .losses import Loss
+from .models import Model
 
 POINTS = 1000
 """Points of a line: a jump shows as its whole height, a kink as a thousandth."""
@@ -28,10 +27,10 @@ REACH = 2.0
 
 def check_conditions(model: Model, loss: Loss, flow: Flow) -> None:
     """Refuse a user's model or loss that jumps; our own are known not to."""
-    if isinstance(model, Reparametrized) or _is_foreign(model):
+    if is_users(model):
         for name, missed in zip(("weight", "drift"), _model_jumps(flow), strict=True):
             _refuse(missed, f"model: given {model!r}, whose {name} jumps or has a derivative that misses a change")
-    if isinstance(loss, CustomLoss) or _is_foreign(loss):
+    if is_users(loss):
         _refuse(
             _residual_jump(flow),
             f"loss: given {loss!r}, whose derivative jumps or has a derivative that misses a change (a hinge, a sign)",
@@ -41,10 +40,6 @@ def check_conditions(model: Model, loss: Loss, flow: Flow) -> None:
 def _refuse(missed: Scalar, words: str) -> None:
     if float(missed) > ALLOWED:
         raise ValueError(f"{words}; the limit needs functions without jumps, so make it smooth, e.g. jnp.tanh(50 x)")
-
-
-def _is_foreign(noun: Any) -> bool:
-    return ":" in kind_of(type(noun))
 
 
 @eqx.filter_jit

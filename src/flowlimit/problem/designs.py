@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..types import Coordinates, Matrix, PRNGKey, Scalar, is_traced
-from .checks import instance, number
+from .checks import as_float, instance, number
 from .laws import Law
 from .noun import Noun, data_field
 
@@ -21,7 +21,16 @@ ROWS_AT_ONCE = 64
 
 
 class Design(Noun):
-    """A law of data matrices."""
+    """A law of data matrices.
+
+    The limit is known for independent entries of mean 0 and variance 1/dim with light tails. A design of your own that
+    draws such entries says so by a property ``has_limit`` that returns True; every other one is for `simulate`.
+    """
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether entries are independent, of mean 0 and variance 1/dim, so that Gaussian data have the same limit."""
+        return False
 
     @abc.abstractmethod
     def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
@@ -56,7 +65,16 @@ class RowDesign(Design):
         return jax.lax.fori_loop(0, -(-rows // at_once), fill, jnp.zeros((rows, dim)))
 
 
-class GaussianDesign(RowDesign):
+class IndependentEntries(RowDesign):
+    """What designs with independent entries share: the limit of Gaussian data is theirs too."""
+
+    @property
+    def has_limit(self) -> bool:
+        """Entries are independent, of mean 0 and variance 1/dim."""
+        return True
+
+
+class GaussianDesign(IndependentEntries):
     """Independent entries N(0, 1/dim): the paper's data.
 
     Examples
@@ -71,7 +89,7 @@ class GaussianDesign(RowDesign):
         return jax.random.normal(key, (dim,)) / np.sqrt(dim)
 
 
-class BinaryDesign(RowDesign):
+class BinaryDesign(IndependentEntries):
     """Independent entries +1/sqrt(dim) or -1/sqrt(dim)."""
 
     def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
@@ -79,7 +97,7 @@ class BinaryDesign(RowDesign):
         return jax.random.rademacher(key, (dim,), dtype=jnp.float64) / np.sqrt(dim)
 
 
-class StudentDesign(RowDesign):
+class StudentDesign(IndependentEntries):
     """Independent entries of Student's law, scaled to variance 1/dim: heavy tails, heavier with fewer degrees.
 
     Limits are the same as for Gaussian data while the variance is finite, but they come slowly: squares of a column
@@ -99,7 +117,7 @@ class StudentDesign(RowDesign):
         return jax.random.t(key, self.degrees, (dim,)) * jnp.sqrt((self.degrees - 2.0) / (self.degrees * dim))
 
 
-class IIDDesign(RowDesign):
+class IIDDesign(IndependentEntries):
     """Independent entries of any law, shifted and scaled to mean 0 and variance 1/dim."""
 
     law: Law = eqx.field(converter=instance("law", Law, "fl.SparseRademacher(0.1)"))
@@ -119,7 +137,7 @@ class IIDDesign(RowDesign):
 class MatrixDesign(Design):
     """A user's matrix, the same in every trial; targets and noise are still drawn from the task.
 
-    The matrix is used as it is. The limit supposes entries of mean 0 and variance 1/dim.
+    The matrix is used as it is, so that it has no limit of its own: it is for `simulate`.
     """
 
     matrix: Matrix = data_field(lambda matrix: as_matrix("matrix", matrix))
@@ -131,9 +149,10 @@ class MatrixDesign(Design):
 
 def as_matrix(name: str, value: object) -> Float[Array, "samples dim"]:
     """Convert to a float64 matrix of finite numbers, or refuse by name."""
-    matrix = jnp.asarray(value, dtype=jnp.float64)
+    fix = "needs a matrix of shape (samples, dim)"
+    matrix = as_float(name, value, fix)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(f"{name}: given shape {matrix.shape}, needs a matrix of shape (samples, dim)")
+        raise ValueError(f"{name}: given shape {matrix.shape}, {fix}")
     if not is_traced(matrix) and not bool(jnp.isfinite(matrix).all()):
         raise ValueError(f"{name}: given entries that are not finite; impute or drop them first")
     return matrix

@@ -13,10 +13,12 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import Coordinates, Output, OutputRows, Scalar, TeacherRows, Theta, ThetaRows
 from .clocks import Clock, ContinuousClock, StepNoise
+from .functions import called, is_tracing, is_users
 from .losses import Loss
 from .models.diagonal import mirrored
 from .models.model import Model
@@ -92,12 +94,16 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
 
 Shape = tuple[int, ...]
 _CHECKED: dict[Any, tuple[Shape, Shape]] = {}
+MOST_CHECKED = 1000
+"""Kinds that are remembered: a program that makes new functions for ever must not grow for ever."""
 
 
 def _checked_shapes(model: Model, loss: Loss, teachers: Shape) -> tuple[Shape, Shape]:
     """Return the shapes of theta and of outputs, checked once for each kind of model and loss: a check traces them."""
-    kind = (signature((model, loss)), teachers)
+    kind = (signature((model, loss)), teachers, is_tracing())  # indices are checked outside of a trace only
     if kind not in _CHECKED:
+        if len(_CHECKED) >= MOST_CHECKED:
+            _CHECKED.clear()
         parameters, outputs = _check_shapes(model, teachers)
         loss.check(outputs, teachers)
         _CHECKED[kind] = parameters, outputs
@@ -109,16 +115,15 @@ def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:
     given = lambda leaf: isinstance(leaf, PerCoordinate)
     first = jax.tree.map(lambda leaf: leaf.values[0] if given(leaf) else leaf, model, is_leaf=given)
 
-    def shapes() -> tuple[Theta, Output, Theta, Scalar]:
+    def coordinate(model: Model) -> tuple[Theta, Output, Theta, Scalar]:
         t = jnp.zeros(())
-        theta = first.init(jnp.zeros(first.num_normals), jnp.zeros(teachers))
-        w = first.weight(t, theta)
-        return theta, w, first.drift(t, theta, jnp.zeros_like(w)), first.penalty(t, theta)
+        theta = model.init(jnp.zeros(model.num_normals), jnp.zeros(teachers))
+        w = _one_array("weight", model.weight(t, _one_array("init", theta)))
+        return theta, w, model.drift(t, theta, jnp.zeros_like(w)), model.penalty(t, theta)
 
-    try:
-        theta, w, drift, penalty = (x.shape for x in jax.eval_shape(shapes))
-    except Exception as problem:
-        raise ValueError(f"model: given {model!r}, whose functions fail on one coordinate: {problem}") from problem
+    words = f"model: given {model!r}, whose functions fail on one coordinate"
+    found = called(words, eqx.Partial(coordinate, first), indices=is_users(model))
+    theta, w, drift, penalty = (jnp.shape(x) for x in found)
     if len(theta) > 1 or len(w) > 1 or drift != theta or penalty != ():
         raise ValueError(
             f"model: given {model!r}, with theta of shape {theta}, weight {w}, drift {drift} and penalty {penalty} for "
@@ -126,3 +131,11 @@ def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:
             f"one number"
         )
     return theta, w
+
+
+def _one_array(name: str, value: Any) -> Any:
+    if not isinstance(value, jax.Array | np.ndarray | np.generic | float | int):
+        raise TypeError(f"{name} returns {type(value).__name__}, needs one array, e.g. by jnp.stack([...])")
+    if jnp.result_type(value) != jnp.float64:
+        raise TypeError(f"{name} returns {jnp.result_type(value)}, needs real numbers of double precision")
+    return value

@@ -15,11 +15,15 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import PRNGKey, Scalar
-from .checks import instance, integer, number, vector
+from .checks import instance, integer, number, shown, vector
 from .noun import Noun
 
 DRAW_NORMALS = 2
 """Standard normals that one draw of a law takes: one picks the stratum, one is the Gaussian part."""
+
+
+MOST_TEACHERS, MOST_COMBINATIONS = 16, 4096
+"""Of `Independent`: the strata of several teachers are all combinations of the strata of one."""
 
 
 class Strata(NamedTuple):
@@ -116,6 +120,7 @@ class Law(Target):
 
         Exact for polynomials up to degree ``2 order - 1``.
         """
+        order = integer("order", at_least=1, at_most=256, example=32)(order)  # beyond, weights underflow
         probability, mean, std = self.strata()
         nodes, weights = np.polynomial.hermite_e.hermegauss(order)
         weights = weights / weights.sum()
@@ -202,6 +207,15 @@ class Independent(Target):
 
     law: Law = eqx.field(converter=instance("law", Law, "fl.Normal()"))
     count: int = eqx.field(static=True, converter=integer("count", at_least=1, example=2))
+
+    def __check_init__(self) -> None:
+        own = len(self.law.strata().probability)
+        if self.count > MOST_TEACHERS or own**self.count > MOST_COMBINATIONS:
+            most = max(1, int(math.log(MOST_COMBINATIONS) / math.log(own))) if own > 1 else MOST_TEACHERS
+            raise ValueError(
+                f"count: given {self.count} teachers of {shown(self.law)}, all of whose combinations are solved for; "
+                f"needs count at most {min(most, MOST_TEACHERS)} for its {own} strata"
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import hashlib
+import inspect
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -56,11 +57,14 @@ def from_dict(description: dict[str, Any]) -> Any:
     >>> fl.from_dict({"kind": "Bernoulli", "probability": 0.1})
     Bernoulli(probability=0.1)
     """
-    if "kind" not in description:
-        raise ValueError(f"given {description!r}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}")
+    if not isinstance(description, dict) or "kind" not in description:
+        given = repr(description)[:200]
+        raise ValueError(f"description: given {given}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}")
     kind = description["kind"]
-    if kind not in _KINDS:
-        close = difflib.get_close_matches(kind, _KINDS, n=1)
+    if not isinstance(kind, str) or kind not in _KINDS or inspect.isabstract(_KINDS[kind]):
+        close = difflib.get_close_matches(
+            str(kind), [k for k, cls in _KINDS.items() if not inspect.isabstract(cls)], n=1
+        )
         hint = f"did you mean {close[0]!r}?" if close else "import the module that defines a kind of your own first"
         raise ValueError(f"kind: given {kind!r}, needs the name of a law, design, model, task or training; {hint}")
     cls = _KINDS[kind]
@@ -76,7 +80,7 @@ def from_dict(description: dict[str, Any]) -> Any:
 def check_names(cls: type[Noun], given: Iterable[str]) -> list[str]:
     """Return the arguments of a kind, or refuse names that are none of them."""
     names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
-    unknown = sorted(set(given) - set(names))
+    unknown = sorted(map(str, set(given) - set(names)))
     if unknown:
         raise ValueError(f"{kind_of(cls)}: given unknown {', '.join(unknown)}; its fields are {', '.join(names)}")
     return names

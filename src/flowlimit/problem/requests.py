@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from ..types import Observable, Times
 from .clocks import ContinuousClock, StepClock
+from .flow import Flow
+from .functions import called
 
 Positions = Float[np.ndarray, "_"]
 Observables = tuple[tuple[str, Observable], ...]
@@ -66,6 +69,19 @@ def _steps_at(name: str, times: Positions, clock: StepClock) -> Positions:
 def times_at(clock: Any, positions: Positions) -> Positions:
     """Return the times of positions: of steps, or times themselves."""
     return clock.times()[positions.astype(int)] if isinstance(clock, StepClock) else positions
+
+
+def check_observables(observables: Observables, flow: Flow, *, known: bool = True) -> None:
+    """Refuse observables that fail on one coordinate; ``known`` is whether there is a target."""
+    w, w_star = jnp.zeros(flow.outputs), jnp.zeros(flow.teachers) if known else None
+    for name, function in observables:
+        words = f"observables: given {name!r}, which fails on w of shape {flow.outputs} and w_star {flow.teachers}"
+        found = called(words, function, w, w_star, indices=True)
+        if jnp.shape(found) != ():
+            raise ValueError(
+                f"observables: given {name!r}, with values of shape {jnp.shape(found)} per coordinate, needs one "
+                f"number per coordinate, e.g. lambda w, w_star: w * w_star"
+            )
 
 
 def named_observables(observables: Any) -> Observables:

@@ -1,6 +1,7 @@
 """Tasks: the law of the data and the loss that is trained on it; and `Dataset`, concrete data in place of a task."""
 
 import abc
+import warnings
 from typing import Any
 
 import equinox as eqx
@@ -8,11 +9,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..types import Coordinates, Matrix, Number, Output, Samples, Scalar, Teacher, is_traced
-from .checks import instance, number, optional_number
+from .checks import as_float, instance, number, optional_number
 from .designs import Design, GaussianDesign, MatrixDesign, as_matrix
 from .laws import Law, Target
 from .losses import LogisticLoss, Loss, SquaredLoss
 from .noun import Noun, data_field
+
+FEWEST_DIM, FACTOR = 10, 4.0
+"""Data of few dimensions may have any scale, and larger ones up to this factor: chance, and what one may want."""
 
 
 class _Task(Noun):
@@ -196,10 +200,8 @@ class Dataset(Noun):
     """
 
     X: Matrix = data_field(lambda X: as_matrix("X", X))
-    y: Samples = data_field(lambda y: jnp.asarray(y, dtype=jnp.float64))
-    w_star: Coordinates | None = data_field(
-        lambda w: None if w is None else jnp.asarray(w, dtype=jnp.float64), default=None
-    )
+    y: Samples = data_field(lambda y: _entries("y", y, "samples"))
+    w_star: Coordinates | None = data_field(lambda w: None if w is None else _entries("w_star", w, "dim"), default=None)
     noise_var: Scalar | None = eqx.field(
         default=None, converter=optional_number("noise_var", at_least=0.0, example=0.01)
     )
@@ -209,6 +211,7 @@ class Dataset(Noun):
         _check_length("y", self.y, samples, "samples")
         if self.w_star is not None:
             _check_length("w_star", self.w_star, dim, "dim")
+        _warn_of_scale(self.X)
 
     @property
     def loss(self) -> SquaredLoss:
@@ -219,6 +222,28 @@ class Dataset(Noun):
     def aspect_ratio(self) -> Number:
         """Samples over dim."""
         return self.X.shape[0] / self.X.shape[1]
+
+
+def _entries(name: str, value: Any, axis: str) -> Float[Array, "..."]:
+    return as_float(name, value, f"needs numbers, one entry for each of X's {axis}")
+
+
+def _warn_of_scale(X: Matrix) -> None:
+    """Warn of entries nearer to variance 1 than to 1/dim: training is then dim times as fast as the limit says.
+
+    Judged by the median row, whose squared norm should be about 1: heavy tails make a few rows large.
+    """
+    dim = X.shape[1]
+    if is_traced(X) or dim < FEWEST_DIM:
+        return
+    square = float(jnp.median(jnp.einsum("ij,ij->i", X, X)))
+    if square > max(FACTOR, dim**0.5):
+        warnings.warn(
+            f"X: given entries of mean square {square / dim:.3g}, needs about 1/dim = {1.0 / dim:.3g}, as the limit, "
+            f"all times and step sizes suppose; scale them, e.g. fl.Dataset(X / np.sqrt({square:.4g}), y), which for "
+            f"standardised columns is X / sqrt(dim)",
+            stacklevel=2,
+        )
 
 
 def _check_length(name: str, array: Float[Array, "..."], length: int, axis: str) -> None:

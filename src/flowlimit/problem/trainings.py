@@ -7,11 +7,14 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from ..types import Number, Scalar, is_traced
-from .checks import integer, number
+from .checks import flag, integer, number
 from .clocks import Clock, ContinuousClock, StepClock, StepNoise, as_schedule
 from .models.model import Model
 from .momentum import Momentum, ScheduledDecay
 from .noun import Noun
+
+MOST_STEPS = 10**12
+"""No machine takes more; and times of steps stay exact."""
 
 
 class Training(Noun):
@@ -58,7 +61,7 @@ class _Steps(Training):
     decay_factor: Float[Array, "*steps"] | None = None
 
     def _set_steps(self, step_size: Any, num_steps: Any, decay_factor: Any) -> None:
-        self.num_steps = integer("num_steps", at_least=1, example=100)(num_steps)
+        self.num_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)(num_steps)
         self.step_size = as_schedule("step_size", step_size, self.num_steps, 0.1, above=0.0)
         self.decay_factor = None
         if decay_factor is not None:
@@ -86,7 +89,7 @@ class _Accelerated(_Steps):
 
     def _set_momentum(self, momentum: Any, nesterov: bool) -> None:
         self.momentum = number("momentum", at_least=0.0, at_most=1.0, example=0.9)(momentum)
-        self.nesterov = bool(nesterov)
+        self.nesterov = flag("nesterov")(nesterov)
 
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
         """Add a velocity, if there is momentum."""
@@ -168,7 +171,7 @@ class StochasticGradientDescent(_Accelerated):
         self._set_steps(step_size, num_steps, decay_factor)
         self._set_momentum(momentum, nesterov)
         self.batch_fraction = number("batch_fraction", above=0.0, at_most=1.0, example=0.1)(batch_fraction)
-        self.persistent = bool(persistent)
+        self.persistent = flag("persistent")(persistent)
         self.label_noise = number("label_noise", at_least=0.0, example=0.1)(label_noise)
 
     @property

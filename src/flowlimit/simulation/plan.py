@@ -21,7 +21,15 @@ from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.noun import signature
-from ..problem.requests import LOG_GRID_POINTS, Observables, Positions, named_observables, positions_of, times_at
+from ..problem.requests import (
+    LOG_GRID_POINTS,
+    Observables,
+    Positions,
+    check_observables,
+    named_observables,
+    positions_of,
+    times_at,
+)
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
@@ -104,6 +112,8 @@ def make_plan(
     memory = memory_bytes(Sizes(samples, dim, len(models), trials, kept, saved + kept, len(named)), mesh)
     _check_memory(memory, memory_limit, samples, dim, saved)
     _check_target(models, task, named)
+    for flow in (make_flow(model, task, training) for model in models):
+        check_observables(named, flow, known=getattr(task, "w_star", flow) is not None)
     weights = positions_of("weights_at", [] if weights_at is None else weights_at, training.clock)
     saves = positions_of("save_at", save_at, training.clock)
     if save_at is None:  # a grid of our choosing makes room for what is asked for

@@ -11,6 +11,7 @@ from ..dmft.paths import Counts
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.checks import integer
+from ..problem.limits import refuse_without_limit
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import Training
@@ -62,6 +63,7 @@ def derivative(
     """
     if not isinstance(task, Regression):
         raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
+    refuse_without_limit(task)
     if not limit.replicas:
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
     replicas, nouns = check_replicas(replicas), (model, task, training)

@@ -15,6 +15,7 @@ from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
 from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
+from ..problem.limits import check_limit_request
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
 from ..problem.requests import named_observables, positions_of, times_at
@@ -104,6 +105,7 @@ def solve_dmft(
     deadline = Deadline(checked_seconds("time_limit", time_limit))
     drop_programs()
     _check(model, task, training, rtol, start)
+    check_limit_request(model, task, training, observables)
     clock = training.clock
     measure = Measure(named_observables(observables))
     plan = make_plan(
@@ -129,7 +131,7 @@ def solve_dmft(
     if throw:
         limit.result.raise_if_failed()
         if limit.result.code in (Code.TOLERANCE, Code.TIMEOUT):
-            warnings.warn(f"{limit.result.code}: {limit.result.message}", AccuracyWarning, stacklevel=2)
+            warnings.warn(f"{limit.result.code}: {limit.result.message}", AccuracyWarning, stacklevel=3)
     return limit
 
 

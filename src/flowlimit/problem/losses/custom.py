@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...types import Output, Scalar, Teacher, is_traced
+from ..checks import flag, shown
 from .gaussian import COARSER, ORDERS, gaussian_mean
 from .loss import Loss, Moments
 
@@ -43,11 +44,14 @@ class CustomLoss(Loss):
     difference: bool = eqx.field(static=True, metadata={"argument": "is_difference"})
 
     def __init__(self, label: Any, loss: Any, error: Any = None, is_difference: bool = False) -> None:
-        for name, given in (("label", label), ("loss", loss), ("error", error or loss)):
+        error = loss if error is None else error
+        for name, given in (("label", label), ("loss", loss), ("error", error)):
             if not callable(given):
-                raise TypeError(f"{name}: given {given!r}, needs a function, e.g. loss=lambda f, y: jnp.abs(f - y)")
-        self.label_function, self.loss_function, self.error_function = label, loss, error or loss
-        self.difference = is_difference
+                raise TypeError(
+                    f"{name}: given {shown(given)}, needs a function, e.g. loss=lambda f, y: jnp.abs(f - y)"
+                )
+        self.label_function, self.loss_function, self.error_function = label, loss, error
+        self.difference = flag("is_difference")(is_difference)
 
     def check(self, outputs: tuple[int, ...], teachers: tuple[int, ...]) -> None:
         """Refuse what the functions cannot take, and a wrong claim to be a difference."""

@@ -6,11 +6,11 @@ A sample has an output f, its teacher's output f_star and a noise number; the la
 import abc
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ...types import Output, OutputRows, Scalar, Teacher, TeacherRows
+from ..functions import called, is_users
 from ..noun import Noun
 
 
@@ -77,10 +77,8 @@ class Loss(Noun):
         sizes = f"an output of shape {outputs} and a teacher's of shape {teachers}"
         sample = (jnp.zeros(outputs), jnp.zeros(teachers), jnp.zeros(()))
         for function, needed in ((self.loss, ()), (self.error, ()), (self.residual, outputs)):
-            try:
-                found = jax.eval_shape(function, *sample).shape
-            except Exception as problem:
-                raise ValueError(f"loss: given {self!r}, which fails on {sizes}: {problem}") from problem
+            words = f"loss: given {self!r}, whose {function.__name__} fails on {sizes}"
+            found = jnp.shape(called(words, function, *sample, indices=is_users(self)))
             if found != needed:
                 raise ValueError(
                     f"loss: given {self!r}, whose {function.__name__} has shape {found} for {sizes}; needs {needed}"

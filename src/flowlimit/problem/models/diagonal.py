@@ -11,13 +11,17 @@ Tiny and huge init scales are then harmless. A finite step changes u v, so gradi
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...numerics.stable import power_difference, scaled_cosh, scaled_sinh, truncate
-from ...types import Normals, Scalar, Theta
+from ...types import Normals, Scalar, Theta, is_traced
 from ..checks import integer, number, optional_number
 from .model import Model, gradient_drift
-from .scales import Scale, as_scale, draw_scale, scale_normals
+from .scales import PerCoordinate, Scale, as_scale, draw_scale, scale_normals
 
+MOST_LAYERS = 64
+"""Programs grow with the depth, and rates at the start, alpha^(2L-2), leave double precision."""
+MOST_DECADES = 300.0
 RATE = 0.5  # eq. (df_dln): the flow is (d/2) times the gradient
 
 
@@ -32,7 +36,7 @@ class DiagonalLinear(Model):
     weight_decay
         The paper's lambda, of the penalty ``(lambda / 2d)(|u|^2 + |v|^2)``.
     depth
-        Number of layers L, at least 2.
+        Number of layers L, from 2 to 64.
     truncation
         The bound M of the truncated network, w = (eta_M(u^L) - eta_M(v^L))/L; None for no truncation.
 
@@ -45,8 +49,23 @@ class DiagonalLinear(Model):
 
     init_scale: Scale = eqx.field(converter=as_scale)
     weight_decay: Scalar = eqx.field(default=0.0, converter=number("weight_decay", at_least=0.0, example=0.1))
-    depth: int = eqx.field(default=2, static=True, converter=integer("depth", at_least=2, example=2))
+    depth: int = eqx.field(
+        default=2, static=True, converter=integer("depth", at_least=2, at_most=MOST_LAYERS, example=2)
+    )
     truncation: Scalar | None = eqx.field(default=None, converter=optional_number("truncation", above=0.0))
+
+    def __check_init__(self) -> None:
+        scale = self.init_scale.values if isinstance(self.init_scale, PerCoordinate) else self.init_scale
+        if not isinstance(scale, jax.Array) or is_traced(scale):
+            return
+        power = max(4, 2 * self.depth - 2)
+        outside = np.asarray(scale)[np.abs(np.log10(np.asarray(scale))) * power > MOST_DECADES]
+        if outside.size:
+            least = 10.0 ** (-MOST_DECADES / power)
+            raise ValueError(
+                f"init_scale: given {outside.flat[0]:g}, whose power {power} leaves double precision; a network of "
+                f"depth {self.depth} needs one from {least:.2g} to {1.0 / least:.2g}"
+            )
 
     @property
     def num_normals(self) -> int:

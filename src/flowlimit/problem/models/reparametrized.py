@@ -7,11 +7,13 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ...types import Normals, Number, Output, Scalar, Teacher, Theta, is_traced
-from ..checks import integer, number
+from ...types import Normals, Number, Output, Scalar, Teacher, Theta
+from ..checks import as_float, check_entries, integer, number, shown
 from ..laws import DRAW_NORMALS, Law
 from .model import Model, gradient_drift
 
+MOST_NORMALS = 1000
+"""Of one coordinate; quasi-random points have a dimension for each."""
 Start = Callable[[Any, Any], Any]
 
 
@@ -56,7 +58,7 @@ class Reparametrized(Model):
         num_normals: int = 1,  # of a function init
     ) -> None:
         if not callable(weight):
-            raise TypeError(f"weight: given {weight!r}, needs a function, e.g. weight=lambda theta: theta**3")
+            raise TypeError(f"weight: given {shown(weight)}, needs a function, e.g. weight=lambda theta: theta**3")
         self.weight_function = weight
         self.weight_decay = number("weight_decay", at_least=0.0, example=0.1)(weight_decay)
         self.rate = number("rate", above=0.0)(rate)
@@ -64,7 +66,7 @@ class Reparametrized(Model):
             self.start_function, self.start, self.start_normals = None, init, DRAW_NORMALS
         elif callable(init):
             self.start_function, self.start = init, None
-            self.start_normals = integer("num_normals", at_least=0, example=1)(num_normals)
+            self.start_normals = integer("num_normals", at_least=0, at_most=MOST_NORMALS, example=1)(num_normals)
         else:
             self.start_function, self.start, self.start_normals = None, _numbers(init), 0
 
@@ -94,12 +96,8 @@ class Reparametrized(Model):
 
 def _numbers(value: Any) -> Float[Array, "..."]:
     fix = "needs a number, the k numbers of theta, a law or a function (normals, w_star) -> theta, e.g. init=0.5"
-    try:
-        array = jnp.asarray(value, dtype=jnp.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"init: given {value!r}, {fix}") from None
-    if not is_traced(array) and not bool(jnp.isfinite(array).all()):
-        raise ValueError(f"init: given {value!r}, which is not finite; {fix}")
-    if array.ndim > 1:
+    array = as_float("init", value, fix)
+    if array.ndim > 1 or not array.size:
         raise ValueError(f"init: given shape {array.shape}, {fix}")
+    check_entries("init", array, fix)
     return array
