@@ -106,3 +106,11 @@ def test_powers_with_weight_decay():
     error = ((w - w_star[None]) ** 2 - (end - w_star)[None] ** 2) @ density
     np.testing.assert_allclose(np.diff(np.log(square)) / np.log(2.0), -3.0, atol=0.1)
     np.testing.assert_allclose(np.diff(np.log(np.abs(error))) / np.log(2.0), -2.0, atol=0.1)
+
+
+def test_every_path_has_a_rate():
+    """The density of per-path rates has total mass 1, of paths that end at 0 and of others together."""
+    rate = make_rate(0.3, 0.5, weight_decay=0.1)
+    r = np.linspace(0.0, 3.0, 60_001)
+    r = (r[1:] + r[:-1]) / 2  # no node at the jump r = lambda
+    assert float(rate.path_density(jnp.asarray(r)).sum()) * (r[1] - r[0]) == pytest.approx(1.0, abs=1e-3)

@@ -156,3 +156,37 @@ def test_small_init_path_is_a_lasso():
     for penalty, train, test in zip(path.penalty, path.train_error, path.test_error, strict=True):
         point = fl.fixed_point(fl.DiagonalLinear(1e-2, penalty), TASK)
         assert (train, test) == pytest.approx((float(point.train_error), float(point.test_error)), rel=1e-9)
+
+
+def test_search_time_is_one_over_the_typical_pull():
+    times = fl.timescales(fl.DiagonalLinear(1e-2), TASK)
+    pull = times.pull
+    second = float(pull.probability @ (pull.mean**2 + pull.std**2))
+    assert float(times.search) == pytest.approx(second**-0.5, rel=1e-9)
+    assert second == pytest.approx(0.1 + 0.11 / 0.5)
+
+
+def test_search_weights_solve_their_equation():
+    """W = w/alpha^2 obeys W' = pull sqrt(W^2 + e^(-2 lambda t)) - lambda W, by differences."""
+    times, decay = np.linspace(0.0, 2.0, 2001), 0.3
+    w = np.asarray(search_weights(jnp.asarray(times), jnp.array([1.2, -0.4]), decay))
+    middle, slope = w[1:-1], (w[2:] - w[:-2]) / (2.0 * times[1])
+    root = np.sqrt(middle**2 + np.exp(-2.0 * decay * times[1:-1])[:, None])
+    np.testing.assert_allclose(slope, np.array([1.2, -0.4]) * root - decay * middle, atol=1e-6)
+
+
+def test_crossings_are_interpolated():
+    """Exactly so for straight lines, and for exponentials where logs are joined."""
+    times = np.array([0.0, 1.0, 3.0, 4.0])
+    found = crossing_times(times, np.stack([2.0 * times, times - 5.0], axis=1), np.array([3.0, 0.0]))
+    assert found.tolist() == [1.5, np.inf]
+    grown = learning_times(times, np.exp(times[:, None] - 2.5) * np.array([[1.0, -1.0]]), np.array([2.0, -4.0]))
+    assert grown == pytest.approx([2.5, 2.5 + np.log(2.0)])
+
+
+def test_penalty_of_the_small_start_path():
+    """At infinite data w rests at 0 until the descent time and at w* - lambda after it: averaged, w* less a penalty."""
+    model, t, w_star = fl.DiagonalLinear(1e-2, 0.05), 40.0, 1.0
+    left = float(fl.timescales(model, TASK).descent_time(jnp.array(w_star)))
+    averaged = (w_star - 0.05) * (1.0 - left / t)
+    assert fl.small_init_path(model, TASK, [t]).penalty[0] == pytest.approx(w_star - averaged)

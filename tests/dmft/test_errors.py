@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.errors import RELATIVE_FLOOR, Replicas, judge
+from flowlimit.dmft.errors import RELATIVE_FLOOR, Errors, Replicas, estimate_bias, judge, student_factor
 from flowlimit.dmft.grid import HANDED_ON, ORDER, Grid, make_grid
 from flowlimit.dmft.measure import Measure, Solution, curves_of, starts_of, time_errors
 from flowlimit.dmft.paths import Counts
@@ -82,3 +82,26 @@ def work_of(plan, saves, ripple):
 def test_the_panel_that_is_split_is_the_one_that_left_the_error(ripple, coarse):
     plan = plan_of(1e-3)
     assert coarse_panels(plan, work_of(plan, np.array([2.5]), ripple)).tolist() == coarse
+
+
+@pytest.mark.parametrize("way", ["half", "coarser"])
+def test_a_bias_that_falls_with_the_paths_is_found(way):
+    """A bias of b at M paths is 2 b at M/2 and 4 b at M/4, the level below: either way the estimate is b."""
+    of = lambda *values: [{"loss": np.array([value])} for value in values]
+    truth, b, noise = 1.0, 0.03, 0.1
+    whole = of(truth + b - noise, truth + b + noise)
+    if way == "half":
+        replicas = Replicas(whole, of(truth + 2 * b - noise, truth + 2 * b + noise))
+    else:
+        replicas = Replicas(whole, coarser=Replicas(of(truth + 4 * b - noise, truth + 4 * b + noise)))
+    assert estimate_bias(replicas, "loss") == pytest.approx([b])
+
+
+def test_two_standard_errors_fit_into_the_accuracy():
+    """Errors are judged at two sigmas, with Student's factor on the spread of few replicas; parts add up as squares."""
+    values = [1.0, 1.1, 1.2, 1.3]
+    stderr = student_factor(4) * np.std(values, ddof=1) / 2.0
+    found = judge(replicas_of(values, 1.0), rtol=0.1)
+    assert found.total == found.statistical == pytest.approx(2.0 * stderr / (0.1 * 1.15))
+    parts = [np.array([x]) for x in (0.3, 0.4, 1.2)]
+    assert Errors(*parts).total == pytest.approx([1.3])

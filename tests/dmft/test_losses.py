@@ -192,3 +192,33 @@ def test_what_lies_outside_the_theorem(model, loss, words):
         return
     with pytest.raises(ValueError, match=words):
         fl.solve_dmft(*problem)
+
+
+def test_squared_loss_of_a_task():
+    """Its residual is the derivative of its loss, its error twice the loss, and labels add their variance."""
+    loss, sample = fl.Regression(1.0, 0.3, fl.Normal()).loss, tuple(map(jnp.asarray, (0.7, -0.4, 0.2)))
+    assert float(loss.residual(*sample)) == pytest.approx(float(jax.grad(loss.loss)(*sample)))
+    assert float(loss.error(*sample)) == pytest.approx(2.0 * float(loss.loss(*sample))) == pytest.approx(0.81)
+    moments = Moments(*map(jnp.asarray, (0.61, 0.55, 1.21, 0.72)))
+    # E[(f - f_star - noise)^2] = E[f^2] - 2 E[f f_star] + E[f_star^2] + 0.3
+    assert float(loss.test_error(moments, jnp.asarray(0.3))) == pytest.approx(0.61 - 1.1 + 1.21 + 0.3)
+
+
+@pytest.mark.parametrize("tail", [0.0, 1e-6, 0.5])
+def test_tail_of_hubers_labels(tail):
+    """Labels are f_star + std sinh(tail n)/tail, and Gaussian ones as the tail goes to 0."""
+    loss = fl.HuberLoss(threshold=100.0, noise_std=0.3, tail=tail)
+    stretched = np.sinh(tail * 1.5) / tail if tail else 1.5
+    assert float(loss.residual(*map(jnp.asarray, (2.0, 0.4, 1.5)))) == pytest.approx(1.6 - 0.3 * stretched)
+
+
+def test_a_kept_batch_by_the_stochastic_route():
+    """Half of the samples for all steps, with twice the weight, are half the aspect ratio, within 4 standard errors.
+
+    The response of residuals is masked as they are: a batch that is kept has E[m m] = 2 between any two steps.
+    """
+    model, target, size, steps = fl.Linear(0.1, 0.3), fl.Normal(), 0.3, 6
+    batch = fl.StochasticGradientDescent(0.5, size, steps, persistent=True)
+    kept = fl.solve_dmft(model, fl.GeneralizedLinear(2.0, target, LOSSES["squared"]), batch, rtol=5e-2)
+    less = fl.solve_dmft(model, fl.Regression(1.0, 0.01, target), fl.GradientDescent(size, steps))
+    assert fl.compare(kept, less, names=["test_error"])

@@ -91,3 +91,15 @@ def test_marchenko_pastur_moments(delta):
     x, weights = marchenko_pastur(delta)
     c = 1.0 / delta
     assert [weights @ x**n for n in range(4)] == pytest.approx([1.0, 1.0, 1.0 + c, 1.0 + 3.0 * c + c * c])
+
+
+def test_steps_begin_at_the_sum_of_those_before():
+    blocks = steps(jnp.array([0.3, 0.1, 0.2]))
+    assert np.asarray(blocks.times).ravel() == pytest.approx([0.0, 0.3, 0.4])
+    assert np.asarray(blocks.weights).ravel() == pytest.approx([0.3, 0.1, 0.2])
+
+
+def test_matching_moments_hardly_moves_the_points():
+    """Quasi-random points are nearly right already: no direction is turned round, and none moves far."""
+    cloud = sobol_normals(256, 6, np.random.default_rng(3))
+    assert np.abs(match_moments(cloud) - cloud).max() < 0.2

@@ -63,3 +63,16 @@ def test_damps_stiff_modes():
     solver = RungeKuttaChebyshev(lambda t, y, args: jnp.array(1e4))
     y, *_ = solver.step(decay, jnp.array(0.0), jnp.array(1.0), jnp.ones(()), None, jnp.array(-1e4), False)
     assert abs(float(y)) < 0.8
+
+
+def test_error_estimate_is_of_order_three():
+    """The estimate of one step falls as its cube, so that step sizes are chosen by the true order."""
+    growth = diffrax.ODETerm(lambda t, y, args: jnp.cos(t) * y)
+    solver = RungeKuttaChebyshev(lambda t, y, args: jnp.array(1.0))
+    start, one = jnp.array(0.3), jnp.ones(())
+    sizes = np.array([0.04, 0.02])
+    steps = [solver.step(growth, start, start + h, one, None, jnp.cos(start) * one, False) for h in sizes]
+    estimates, off = ([float(abs(step[1])) for step in steps], [float(step[0]) for step in steps])
+    off = [abs(y - np.exp(np.sin(0.3 + h) - np.sin(0.3))) for y, h in zip(off, sizes, strict=True)]
+    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(3.0, abs=0.2)
+    assert 0.1 < off[1] / estimates[1] < 10.0

@@ -86,3 +86,29 @@ def test_a_law_of_ones_own():
 def test_refusals(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+def test_independent_teachers():
+    """Strata are products: probabilities add up to 1, second moments are the law's, products are those of means."""
+    law = fl.SparseRademacher(0.4, value=1.5)
+    probability, mean, std = fl.Independent(fl.Bernoulli(0.2), 3).strata()
+    assert float(probability.sum()) == pytest.approx(1.0)
+    square = np.asarray((probability[:, None] * mean).T @ mean)
+    assert square == pytest.approx(0.2 * np.eye(3) + 0.04 * (1.0 - np.eye(3)))
+    probability, mean, std = fl.Independent(law, 2).strata()
+    assert np.asarray(probability @ (mean**2 + std**2)) == pytest.approx([float(law.second_moment)] * 2)
+
+
+def test_conditional_probabilities():
+    """Given a draw that is 0, and given one that is not: each adds up to 1, weighted they are the law."""
+    strata = fl.SparseRademacher(0.4, value=1.5).strata()
+    zero, other = strata.given(zero=True), strata.given(zero=False)
+    assert zero.tolist() == [1.0, 0.0, 0.0]
+    assert other.tolist() == pytest.approx([0.0, 0.5, 0.5])
+    assert np.asarray(0.6 * zero + 0.4 * other) == pytest.approx(np.asarray(strata.probability))
+
+
+def test_signs_are_even():
+    """A sparse law of signs has odd moments 0; its second moment is the square of its value times the probability."""
+    law = fl.SparseRademacher(0.4, value=1.5)
+    assert (float(law.mean), float(law.second_moment)) == pytest.approx((0.0, 0.4 * 2.25))

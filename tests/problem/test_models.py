@@ -106,3 +106,17 @@ def test_init_laws():
     assert float(start.init(jnp.array([0.5]), jnp.array(2.0))) == 2.5
     linear = fl.Linear(init_scale=2.0, init_overlap=0.5)
     assert float(linear.init(jnp.array([3.0]), jnp.array(4.0))) == 8.0
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.2])
+def test_scales_that_vary_follow_the_same_equations(weight_decay):
+    """With all scales equal, the mirror coordinate with a scale of its own is the one with a common scale."""
+    one, own = (mirrored(fl.DiagonalLinear(scale, weight_decay)) for scale in (0.6, fl.PointMass(0.6)))
+    assert isinstance(own, MirrorDiagonalVaried)
+    start = own.init(jnp.array([0.3, -0.4]), jnp.array(1.0))
+    assert float(start[0]) == float(one.init(jnp.zeros(0), jnp.array(1.0)))
+    t, theta, g = jnp.array(1.7), jnp.array(0.8), jnp.array(-0.6)
+    both = start.at[0].set(theta)
+    assert float(own.weight(t, both)) == pytest.approx(float(one.weight(t, theta)), rel=1e-13)
+    assert float(own.penalty(t, both)) == pytest.approx(float(one.penalty(t, theta)), rel=1e-13)
+    assert own.drift(t, both, g).tolist() == [float(one.drift(t, theta, g)), 0.0]

@@ -1,0 +1,115 @@
+"""The linear algebra of a block against dense matrices: history, feedback, roots, corrections, Newton's matrix."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import flowlimit as fl
+from flowlimit.dmft.history import CHUNK, before, onto_history, times_all_tangents, times_history
+from flowlimit.dmft.panels.correction import corrected_response, corrected_root
+from flowlimit.dmft.panels.weights_side import Equations, block_tangents, linearise
+from flowlimit.dmft.samples_side import feedback_rows, root_rows
+from flowlimit.dmft.site import make_site
+from flowlimit.numerics.blocks import panels
+from flowlimit.problem.flow import make_flow
+
+RNG = np.random.default_rng(0)
+ROOM, Q = 3 * CHUNK, 8
+
+
+@pytest.mark.parametrize("node", [0, 1, CHUNK, CHUNK + 5])
+def test_products_stop_before_the_node(node):
+    """Rows and histories of later nodes hold no meaning, here NaN: they must not enter."""
+    rows, history, tangents = (RNG.normal(size=shape) for shape in ((2, ROOM), (ROOM, 7), (ROOM, ROOM, 3)))
+    place = np.arange(ROOM)
+    tangents = np.where((place[:, None] >= place[None, :])[:, :, None], tangents, 0.0)  # causal
+    masked, at = before(jnp.asarray(rows), jnp.array(node)), jnp.array(node)
+    assert (np.asarray(masked) == np.where(place < node, rows, 0.0)).all()
+    assert np.asarray(times_history(masked, jnp.asarray(history), at)) == pytest.approx(rows[:, :node] @ history[:node])
+    onto = np.asarray(onto_history(jnp.asarray(history[:2]), jnp.asarray(history), at))
+    assert onto == pytest.approx(np.where(place < node, history[:2] @ history.T, 0.0))
+    found = np.asarray(times_all_tangents(masked, jnp.asarray(tangents), at))
+    exact = np.einsum("qn,nms->qms", rows[:, :node], tangents[:node])
+    assert found[:, :node] == pytest.approx(exact[:, :node])
+    assert np.abs(found[:, node:]).max() == 0.0
+
+
+def test_feedback_is_the_inverse():
+    """Block by block, G (I + R_w) = I for a causal R_w."""
+    R = np.tril(RNG.normal(size=(3 * Q, 3 * Q))) * 0.2
+    padded, G = np.zeros((ROOM, ROOM)), np.zeros((ROOM, ROOM))
+    padded[: 3 * Q, : 3 * Q] = R
+    for node in range(0, 3 * Q, Q):
+        past, own = jax.jit(feedback_rows)(jnp.asarray(padded[node : node + Q]), jnp.asarray(G), jnp.array(node))
+        G[node : node + Q] = past
+        G[node : node + Q, node : node + Q] = own
+    assert G[: 3 * Q, : 3 * Q] @ (np.eye(3 * Q) + R) == pytest.approx(np.eye(3 * Q), abs=1e-12)
+
+
+@jax.jit
+def _root(F, Q, node):
+    free = jnp.zeros(len(F), dtype=bool)
+    return root_rows(F, Q, node, jnp.ones(()), jnp.asarray(1e-6), free[0], free, lambda sums: sums)
+
+
+def test_roots_are_roots():
+    """F = L Q with orthonormal rows Q and a lower triangular L, block by block."""
+    F, Qs, L = RNG.normal(size=(2 * Q, 40)), np.zeros((ROOM, 40)), np.zeros((2 * Q, ROOM))
+    for node in (0, Q):
+        found = _root(jnp.asarray(F[node : node + Q]), jnp.asarray(Qs), jnp.array(node))
+        Qs[node : node + Q], L[node : node + Q] = found.Q, found.L
+        assert bool(found.fresh.all())
+    assert L[:, : 2 * Q] @ Qs[: 2 * Q] == pytest.approx(F, abs=1e-12)
+    assert Qs[: 2 * Q] @ Qs[: 2 * Q].T == pytest.approx(np.eye(2 * Q), abs=1e-12)
+    assert np.abs(np.triu(L, 1)).max() < 1e-12
+
+
+def test_corrections_solve_their_equations():
+    """dR - delta H dR H = residual and, within the triangle, dL + sqrt(delta) H dL overlap = residual."""
+    delta, residual = jnp.asarray(0.5), RNG.normal(size=(Q, Q))
+    G = np.linalg.inv(np.eye(Q) + 0.1 * np.tril(np.abs(RNG.normal(size=(Q, Q)))))
+    H, overlap = np.eye(Q) - G, 0.3 * RNG.normal(size=(Q, Q))
+    dR = np.asarray(corrected_response(*map(jnp.asarray, (residual, G, G)), delta))
+    assert dR - 0.5 * H @ dR @ H == pytest.approx(residual, abs=1e-10)
+    causal = np.tri(Q, dtype=bool)
+    given = (np.where(causal, residual, 0.0), G, overlap, causal)
+    dL = np.asarray(corrected_root(*map(jnp.asarray, given), delta))
+    back = np.where(causal, np.sqrt(0.5) * H @ dL @ overlap, 0.0)
+    assert dL + back == pytest.approx(given[0], abs=1e-8)
+
+
+@eqx.filter_jit
+def _at(block, equations, theta):
+    at = linearise(equations, theta)
+    return at, block_tangents(block, at)
+
+
+def test_newtons_matrix_is_the_jacobian():
+    """J is the derivative of the collocation equations by theta; tangents are those by the start and by g."""
+    q, few, k = 3, 2, 2
+    model = fl.DiagonalLinear(0.7, 0.2, depth=3)
+    site = make_site(make_flow(model, fl.Regression(0.5, 0.1, fl.Normal()), fl.GradientFlow(1.0)))
+    block = jax.tree.map(lambda x: x[0], panels(np.array([0.0, 0.6]), q))
+    shapes = ((q, q), (k, few), (q, few), (few,), (q, k, few))
+    G, start, source, w_star, theta = (jnp.asarray(0.5 + 0.3 * RNG.normal(size=shape)) for shape in shapes)
+    at, tangents = _at(block, Equations(site, block, G, start, source, w_star), theta)
+
+    def residual(theta, start, source):
+        """Written out: theta - start - S p(g, theta), g = source + G (w - w*), path by path."""
+        w = jax.vmap(site.flow.readout, in_axes=(None, 0))(jnp.zeros(()), theta)
+        g = source + G @ (w - w_star[0])
+        return (
+            theta - start[None] - block.inner @ jax.vmap(site.flow.drift, in_axes=(None, 0, 0))(jnp.zeros(()), theta, g)
+        )
+
+    own = theta[..., 0], start[:, 0], source[:, 0]
+    by_theta, by_start, by_source = (
+        np.asarray(x).reshape(q * k, -1) for x in jax.jit(jax.jacfwd(residual, argnums=(0, 1, 2)))(*own)
+    )
+    assert np.asarray(at.residual[..., 0]) == pytest.approx(np.asarray(jax.jit(residual)(*own)))
+    assert np.asarray(at.J[..., 0]) == pytest.approx(by_theta)
+    moved = lambda by: -np.linalg.solve(by_theta, by)
+    assert np.asarray(tangents.from_start[..., 0]).reshape(q * k, k) == pytest.approx(moved(by_start))
+    assert np.asarray(tangents.from_g[..., 0]).reshape(q * k, q) == pytest.approx(moved(by_source))
