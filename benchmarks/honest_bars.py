@@ -54,7 +54,7 @@ def size_of(w, w_star):
 
 
 def chance(problem, runs):
-    """Return what is known to vanish in the mean over trials: sizes of the targets, and errors at time 0, less theirs."""
+    """Return what vanishes in the mean over trials: sizes of targets and errors at time 0, each less its mean."""
     model, task, _ = problem
     probability, mean, std = map(np.asarray, task.target.strata())
     size = float(probability @ (mean**2 + std**2).reshape(len(probability), -1).sum(axis=1))
@@ -208,7 +208,7 @@ def failures(rows):
 
 
 def draw_picture(rows, path):
-    """Draw the laws of z beside the normal law: histograms and quantiles."""
+    """Draw the laws of z beside the normal law: histograms, with all beyond 4 in the last bins, and quantiles."""
     import matplotlib.pyplot as plt
 
     names = ("training error", "test error", "loss")
@@ -224,17 +224,16 @@ def draw_picture(rows, path):
                 density=True,
                 histtype="step",
                 color=[colour for _, _, colour in shown],
-                label=[f"{name} ({len(z)})" for (_, name, _), z in zip(shown, each, strict=True)],
             )
-            left.plot(grid, stats.norm.pdf(grid), color="black", linewidth=1.0, label="normal law")
+            left.plot(grid, stats.norm.pdf(grid), color="black", linewidth=1.0)
             left.set(xlabel="difference / combined standard error", ylabel="density", title=f"against {words}")
-            left.legend(frameon=False, fontsize=7, loc="upper left")
             for (_, name, colour), z in zip(shown, each, strict=True):
                 if len(z):
                     normal = stats.norm.ppf((np.arange(len(z)) + 0.5) / len(z))
-                    right.plot(normal, np.sort(z), ".", markersize=3, color=colour, label=name)
-            right.plot(grid, grid, color="black", linewidth=1.0)
+                    right.plot(normal, np.sort(z), ".", markersize=3, color=colour, label=f"{name} ({len(z)})")
+            right.plot(grid, grid, color="black", linewidth=1.0, label="normal law")
             draw_band(right, max(map(len, each)))
+            right.legend(frameon=False, fontsize=7, loc="upper left")
             right.set(xlabel="quantiles of the normal law", ylabel="quantiles of z", xlim=(-3.6, 3.6), ylim=(-4.5, 4.5))
         figure.savefig(path, dpi=200)
         plt.close(figure)
