@@ -1,8 +1,11 @@
 """The explorer without a browser: inputs, pictures, and a worker that drops what nobody waits for."""
 
+import sys
 import threading
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +14,8 @@ import flowlimit as fl
 
 pytest.importorskip("panel")
 
-from flowlimit.explorer.answers import Found, law_times, limit_of, runs_of, theory_of, trade_off_of
+from flowlimit.explorer import answers
+from flowlimit.explorer.answers import Found, coarse_limit, law_times, theory_of, trade_off_of
 from flowlimit.explorer.inputs import PRESETS, SLIDERS, Inputs
 from flowlimit.explorer.pictures import LOOKS, Decay, Errors, Kernels, Law, Scene, TradeOff
 from flowlimit.explorer.worker import Worker
@@ -36,12 +40,6 @@ def test_a_copied_problem_is_the_same():
     names = {}
     exec(inputs.to_python().split("limit =")[0], names)
     assert [names[name].to_dict() for name in ("model", "task", "training")] == [n.to_dict() for n in inputs.nouns]
-
-
-@pytest.fixture(scope="module")
-def found():
-    never = lambda: False
-    return Found(theory_of(SHORT), limit_of(SHORT, 0.9, never), runs_of(SHORT, never), trade_off_of(SHORT))
 
 
 def shown(picture, inputs, found):
@@ -157,6 +155,22 @@ def test_a_failure_is_told_and_the_worker_goes_on(monkeypatch):
         assert told.wait(10.0)
     worker.end()
     assert said == [("failed", "ZeroDivisionError: division by zero")] * 2
+
+
+def test_threads_share_what_is_kept(monkeypatch):
+    """With room for one limit each thread drops what the others are about to return."""
+    monkeypatch.setattr(answers, "_KEPT", {})
+    monkeypatch.setattr(answers, "MOST_KEPT", 1)
+    solved = SimpleNamespace(result=SimpleNamespace(code=fl.Code.SUCCESSFUL))
+    monkeypatch.setattr(answers, "limit_of", lambda *given: solved)
+    often = [Inputs(dim=dim) for dim in (100, 200, 400)] * 5000
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            assert set(map(id, pool.map(lambda inputs: coarse_limit(inputs, lambda: False), often))) == {id(solved)}
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_every_slider_is_a_field():

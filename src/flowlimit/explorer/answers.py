@@ -1,5 +1,6 @@
 """What the explorer computes: closed forms at once, a coarse limit, runs, and then a finer limit."""
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ PATIENCE = 60.0
 TRIALS, KEY, SCALES = 4, 0, 25
 MOST_KEPT = 16
 _KEPT: dict[Inputs, Limit] = {}
+_KEEPING = threading.Lock()
+"""Pages' threads share what is kept: one may drop what another has just seen there."""
 MOST_SHAPES = 24
 """Shapes of runs whose programs are kept, some 30 MB each; then all programs go, so that memory does not grow."""
 _SHAPES: set[tuple[int, int, int]] = set()
@@ -71,7 +74,7 @@ class Found:
         curves = [self.limit[name] for name in ("train_error", "test_error")]
         worst = max(float(curve.stderr.max() / np.abs(curve.value).max()) for curve in curves)
         known = f"limit known to {200.0 * worst:.2g}% of its largest value, at two standard errors"
-        return f"{known}{'' if done else '; being refined ...'}  \n{'; '.join(self._closed_forms())}"
+        return f"{known}{'' if done else '; being refined ...'}\n{'; '.join(self._closed_forms())}"
 
     def _closed_forms(self) -> Iterator[str]:
         point, rate, _ = self.theory
@@ -118,19 +121,22 @@ def trade_off_of(inputs: Inputs) -> TradeOff | None:
 
 def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
     """Return a first look at the limit; some are kept, since the start and presets are asked for again and again."""
-    if inputs not in _KEPT:
-        found = limit_of(inputs, COARSE, stop)
-        if found.result.code is Code.STOPPED:
-            return found
-        while len(_KEPT) >= MOST_KEPT:
-            _KEPT.pop(next(iter(_KEPT)), None)
-        _KEPT[inputs] = found
-    return _KEPT[inputs]
+    known = kept_limit(inputs)
+    if known is not None:
+        return known
+    found = limit_of(inputs, COARSE, stop)
+    if found.result.code is not Code.STOPPED:
+        with _KEEPING:
+            while len(_KEPT) >= MOST_KEPT:
+                del _KEPT[next(iter(_KEPT))]
+            _KEPT[inputs] = found
+    return found
 
 
 def kept_limit(inputs: Inputs) -> Limit | None:
     """Return the coarse limit if it is known already."""
-    return _KEPT.get(inputs)
+    with _KEEPING:
+        return _KEPT.get(inputs)
 
 
 def limit_of(inputs: Inputs, rtol: float, stop: Stop) -> Limit:

@@ -8,9 +8,10 @@ from typing import Any
 import panel as pn
 
 from .answers import Found, kept_limit, law_times
+from .changes import Changes
 from .inputs import DEPTHS, DIMS, PRESETS, SLIDERS, Inputs
 from .pictures import HEIGHT, LOOKS, PICTURES, Picture, Scene
-from .widgets import card, choice, copy_button, player, slider
+from .widgets import card, choice, copy_button, player, slider, status
 from .worker import Worker
 
 TITLES = {
@@ -29,6 +30,9 @@ AFFECTED = {
 }
 """Pictures that are drawn anew with a part of an answer: the errors first, the large ones when the user is at rest."""
 
+OPENING = ("errors", "law", "kernels")
+"""Pictures of the limit alone: if an earlier page asked for it, they are there when the page opens."""
+
 
 class Page:
     """Widgets, pictures and a worker."""
@@ -43,16 +47,17 @@ class Page:
         self.preset = pn.widgets.Select(name="Show me", options=["", *PRESETS], value="")
         last = len(law_times(self.inputs)) - 1
         self.player = player(last)
-        self.status = pn.pane.Markdown("", css_classes=["status"])
-        self.panes = {name: pn.pane.Bokeh(height=HEIGHT, sizing_mode="stretch_width") for name in TITLES}
-        self.pictures: dict[str, Picture] = {}
+        self.status = status(self.look.text)
+        # All figures are made before the page is sent: afterwards nothing but numbers and words travel.
+        self.pictures: dict[str, Picture] = {name: PICTURES[name](self.look) for name in TITLES}
         self._setting, self._answered = False, None
-        self._draw("errors")  # if an earlier page asked for it, it is there when the page opens
+        for name in OPENING:
+            self._draw(name)
         self._watch()
-        self.document = pn.state.curdoc
+        self.changes = Changes()
         self.worker = Worker(self._publish)
-        if self.document is not None:
-            pn.state.on_session_destroyed(lambda _: self.worker.end())
+        if pn.state.curdoc is not None:
+            pn.state.on_session_destroyed(self._end)
         pn.state.onload(self._ask)  # not before: the browser needs the cores for the page
 
     def controls(self) -> Any:
@@ -74,16 +79,19 @@ class Page:
     def main(self) -> Any:
         """Return the pictures; they stand beside each other where there is room."""
         below = {"law": [self.player]}
-        cards = [card(words, name, self.panes[name], *below.get(name, [])) for name, words in TITLES.items()]
+        pane = lambda name: pn.pane.Bokeh(self.pictures[name].root, height=HEIGHT, sizing_mode="stretch_width")
+        cards = [card(words, name, pane(name), *below.get(name, [])) for name, words in TITLES.items()]
         return pn.Column(
-            self.status, pn.FlexBox(*cards, gap="12px", sizing_mode="stretch_width"), sizing_mode="stretch_width"
+            pn.pane.Bokeh(self.status, sizing_mode="stretch_width"),
+            pn.FlexBox(*cards, gap="12px", sizing_mode="stretch_width"),
+            sizing_mode="stretch_width",
         )
 
     def _watch(self) -> None:
         for widget in (*self.sliders.values(), self.depth, self.dim):
             widget.param.watch(self._changed, "value_throttled" if hasattr(widget, "value_throttled") else "value")
         self.preset.param.watch(self._show_preset, "value")
-        self.player.param.watch(lambda _: self._draw("law"), "value")
+        self.player.param.watch(lambda _: self.changes.soon(partial(self._draw, "law")), "value")
 
     def _changed(self, _: Any) -> None:
         if self._setting:
@@ -104,35 +112,34 @@ class Page:
         self._changed(None)
 
     def _ask(self) -> None:
-        self.status.object = "solving ..."
+        self.changes.soon(partial(self._say, "solving ..."))
         self.worker.ask(self.inputs)
 
     def _publish(self, inputs: Inputs, name: str, found: Any) -> None:
-        """Take a part of an answer from the worker's thread to the page's."""
-        show = partial(self._show, inputs, name, found)
-        if self.document is None:
-            show()
-        else:
-            self.document.add_next_tick_callback(show)
+        """Take a part of an answer from the worker's thread to the page."""
+        self.changes.soon(partial(self._show, inputs, name, found))
+
+    def _say(self, words: str) -> None:
+        self.status.text = words
+
+    def _end(self, _: Any) -> None:
+        self.changes.end()
+        self.worker.end()
 
     def _show(self, inputs: Inputs, name: str, found: Any) -> None:
         if inputs != self.inputs.bounded():
             return
         if name == "failed":
-            self.status.object = f"**{found}**"
-            return
+            return self._say(found)
         if self._answered != inputs:  # the rest belongs to other inputs
             self.found, self._answered = Found(), inputs
         if name != "done":
             setattr(self.found, name, found)
         for picture in AFFECTED[name]:
             self._draw(picture)
-        self.status.object = self.found.words(done=name == "done")
+        return self._say(self.found.words(done=name == "done"))
 
     def _draw(self, name: str) -> None:
-        if name not in self.pictures:  # the page opens with the errors, and has the others a moment later
-            self.pictures[name] = PICTURES[name](self.look)
-            self.panes[name].object = self.pictures[name].root
         time = float(law_times(self.inputs)[int(self.player.value)])
         self.pictures[name].show(Scene(self.inputs, self.found, time))
 
@@ -143,10 +150,14 @@ class Page:
         import matplotlib as mpl
 
         mpl.use("agg")
+        from matplotlib import pyplot as plt
+
         from ..plot import curves
 
         out = io.BytesIO()
         if self.found.records:
-            curves(*self.found.records)[0].figure.savefig(out, format="png", dpi=200)
+            figure = curves(*self.found.records)[0].figure
+            figure.savefig(out, format="png", dpi=200)
+            plt.close(figure)  # pyplot keeps what is not closed
         out.seek(0)
         return out

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import panel as pn
+from bokeh.models import Div
 
 from .inputs import PRESETS, SLIDERS, Inputs
 
@@ -39,6 +40,12 @@ def player(last: int) -> Any:
     """Return a slider over times that plays by itself."""
     look = {"interval": 250, "show_loop_controls": False, "sizing_mode": "stretch_width"}
     return pn.widgets.Player(name="time", start=0, end=last, value=last, **look)
+
+
+def status(colour: str) -> Div:
+    """Return a place for words, of Bokeh: changed like the pictures, words and numbers come in order."""
+    styles: Any = {"color": colour, "white-space": "pre-line"}
+    return Div(name="status", text="", render_as_text=True, styles=styles, margin=(5, 10))
 
 
 def card(title: str, name: str, *parts: Any) -> Any:
