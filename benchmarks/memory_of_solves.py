@@ -6,6 +6,7 @@ whatever the problem is, which the estimates know. Usage: python benchmarks/memo
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 
@@ -59,7 +60,7 @@ def main() -> None:
     worst = 0.0
     for name in options.only:
         verb, problems = ("solve_dmft", LIMITS) if name in LIMITS else ("simulate", RUNS)
-        extra = ", throw=False" + (", time_limit=90.0" if verb == "solve_dmft" else "")
+        extra = ", throw=False" + (", time_limit=400.0" if verb == "solve_dmft" else "")
         peak, stats = measure(f"fl.{verb}({problems[name]}{extra})")
         estimate = stats["memory_bytes"]
         worst = max(worst, abs(estimate / peak - 1.0))

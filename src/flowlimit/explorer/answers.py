@@ -69,8 +69,10 @@ class Found:
 
     def words(self, *, done: bool) -> str:
         """Say how well the limit is known, and what closed forms say."""
-        if self.limit is None or not self.limit.replicas:
+        if self.limit is None or self.limit.result.code is Code.STOPPED:
             return "solving ..."
+        if not self.limit.replicas:
+            return f"no limit: {self.limit.result.message}"
         curves = [self.limit[name] for name in ("train_error", "test_error")]
         worst = max(float(curve.stderr.max() / np.abs(curve.value).max()) for curve in curves)
         known = f"limit known to {200.0 * worst:.2g}% of its largest value, at two standard errors"
@@ -125,7 +127,7 @@ def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
     if known is not None:
         return known
     found = limit_of(inputs, COARSE, stop)
-    if found.result.code is not Code.STOPPED:
+    if found.replicas and found.result.code is not Code.STOPPED:
         with _KEEPING:
             while len(_KEPT) >= MOST_KEPT:
                 del _KEPT[next(iter(_KEPT))]
