@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..problem.checks import as_float, check_entries
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from .case import check_problem, init_scale
@@ -56,9 +57,9 @@ def small_init_path(model: Model, task: Regression, times: float | Sequence[floa
     network, task = check_problem(model, task)
     if float(init_scale(network)) >= 1.0:
         raise ValueError(f"model: given init_scale {float(init_scale(network)):g}, needs one below 1, e.g. 1e-3")
-    wanted = np.atleast_1d(np.asarray(times, dtype=float))
-    if not (wanted > 0.0).all():
-        raise ValueError(f"times: given {wanted.min():g}, need positive ones")
+    fix = "needs times above 0, e.g. times=[10.0, 100.0]"
+    wanted = np.atleast_1d(np.asarray(as_float("times", times, fix)))
+    check_entries("times", wanted, fix, above=0.0)
     penalty = float(network.weight_decay) - 2.0 * np.log(float(init_scale(network))) / wanted
     train, test = _lassos(network, task, jnp.asarray(penalty))
     return LassoPath(wanted, penalty, np.asarray(train), np.asarray(test))

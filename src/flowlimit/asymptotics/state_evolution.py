@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from ..problem.checks import integer, number
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..types import Scalar
@@ -15,6 +16,8 @@ from .channel import make_channel
 from .shrinkage import make_shrinkage
 
 PerStep = Float[Array, "steps"]
+MOST_STEPS = 10**7
+"""Numbers of every step are kept."""
 
 
 class StateEvolution(eqx.Module):
@@ -72,8 +75,9 @@ def state_evolution(
     True
     """
     network, task = check_problem(model, task)
+    num_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)(num_steps)
     case = choose_case(network, task, case)
-    first = first_strength(network, task, case) if start is None else jnp.asarray(start, dtype=jnp.float64)
+    first = first_strength(network, task, case) if start is None else number("start", above=0.0)(start)
     return _evolve(network, task, first, num_steps, case)
 
 
