@@ -38,7 +38,7 @@ from hypothesis import strategies as st
 
 import flowlimit as fl
 
-SECONDS = {"nouns": 5.0, "dictionaries": 5.0, "arguments": 60.0, "closed": 60.0, "files": 60.0, "tiny": 120.0}
+SECONDS = {"nouns": 5.0, "dictionaries": 5.0, "arguments": 60.0, "closed": 120.0, "files": 120.0, "tiny": 120.0}
 """What a case of each layer may take; a first one compiles."""
 SHARES = {"nouns": 0.5, "dictionaries": 0.2, "arguments": 0.15, "closed": 0.08, "files": 0.065, "tiny": 0.005}
 CHUNK = {"nouns": 20_000, "dictionaries": 20_000, "arguments": 2_500, "closed": 4_000, "files": 1_500, "tiny": 100}
@@ -88,12 +88,19 @@ ODD += [
 ODD += [int, len, lambda *a: a, lambda: 1 / 0, Exception("x"), jnp.ones(3), jnp.array(0.3), [0.1, 0.2], (0.3, np.inf)]
 ODD += [jax.random.key(0), np.float64(0.1), 3.5, -2.5, slice(1), ..., NotImplemented, io.StringIO("a"), Path("/x/y")]
 ODD += NOUNS
-numbers = st.one_of(st.floats(), st.integers(), st.sampled_from(ODD_NUMBERS))
-anything = st.one_of(numbers, st.sampled_from(ODD), st.sampled_from(ODD_NUMBERS), st.text(max_size=5))
+
+
+def some(values: list[Any]) -> Any:
+    """Return a strategy for one of some values, by place: hypothesis prints strategies, and not all values print."""
+    return st.integers(0, len(values) - 1).map(lambda place: values[place])
+
+
+numbers = st.one_of(st.floats(), st.integers(), some(ODD_NUMBERS))
+anything = st.one_of(numbers, some(ODD), some(ODD_NUMBERS), st.text(max_size=5))
 sizes = st.floats(-75.0, 75.0).map(lambda x: 10.0**x)
 moderate = st.floats(-3.0, 3.0).map(lambda x: 10.0**x)
 parts = st.one_of(st.floats(1e-9, 1.0), st.sampled_from([0.0, 1.0, 1e-12, 1.0 - 1e-12, 0.5]))
-laws = st.one_of(
+laws: Any = st.one_of(
     parts.map(fl.Bernoulli),
     parts.map(fl.SparseRademacher),
     parts.map(fl.BernoulliGauss),
@@ -111,9 +118,9 @@ ratios = st.one_of(
 
 schedules = st.one_of(moderate, st.just(lambda i: 0.1 / (1 + i)), st.lists(moderate, max_size=4))
 few = st.integers(1, 4)
-functions = st.sampled_from([jnp.tanh, lambda theta: theta**3, lambda theta: theta[2]])
+functions: Any = some([jnp.tanh, lambda theta: theta**3, lambda theta: theta[2]])
 matrices = st.sampled_from([np.eye(3) / np.sqrt(3.0), np.ones((2, 4)) / 2.0, np.full((3, 2), np.nan), np.ones((0, 2))])
-designs = st.sampled_from([fl.GaussianDesign(), fl.BinaryDesign(), fl.MatrixDesign(np.eye(3)[:2])])
+designs = st.sampled_from([fl.GaussianDesign(), fl.BinaryDesign(), fl.MatrixDesign(jnp.eye(3)[:2])])
 STEPS = {"step_size": schedules, "num_steps": few, "decay_factor": st.one_of(st.none(), schedules)}
 MOVES = {"momentum": parts, "nesterov": st.booleans()}
 FIELDS: dict[Any, dict[str, Any]] = {
@@ -179,7 +186,7 @@ def nouns(draw: Any) -> Case:
 @st.composite
 def dictionaries(draw: Any) -> Case:
     """Return `from_dict` of a description in which something was replaced."""
-    kinds = st.one_of(st.sampled_from([cls.__name__ for cls in FIELDS]), st.sampled_from(ODD), st.text(max_size=8))
+    kinds = st.one_of(st.sampled_from([cls.__name__ for cls in FIELDS]), some(ODD), st.text(max_size=8))
     cls = draw(st.sampled_from(list(FIELDS)))
     kind = cls.__name__ if draw(st.integers(0, 9)) else draw(kinds)
     given: dict[Any, Any] = {"kind": kind} if draw(st.integers(0, 19)) else {}
@@ -190,7 +197,7 @@ def dictionaries(draw: Any) -> Case:
     if not draw(st.integers(0, 9)):
         given[draw(st.one_of(st.integers(), st.text(max_size=3), st.none()))] = draw(anything)
     whole = given if draw(st.integers(0, 49)) else draw(anything)
-    names = ("kind", "description", "dictionary", *FIELDS[cls], *map(str, given), str(kind))
+    names = ("kind", "description", *{name for fields in FIELDS.values() for name in fields}, *map(_short, given))
     return Case("from_dict", lambda: sound(fl.from_dict(whole)), f"fl.from_dict({_short(whole)})", names)
 
 
@@ -211,7 +218,7 @@ def sound(noun: Any) -> None:
 
 MODEL, TASK, TRAINING = fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), fl.GradientDescent(0.1, 3)
 PROBLEM = (MODEL, TASK, TRAINING)
-DATA = fl.Dataset(np.eye(4)[:2] / 2.0, np.ones(2), np.ones(4), 0.1)
+DATA = fl.Dataset(jnp.eye(4)[:2] / 2.0, jnp.ones(2), jnp.ones(4), 0.1)
 
 
 def _real(low: float, high: float) -> Callable[[Any], bool]:
@@ -222,13 +229,11 @@ def _real(low: float, high: float) -> Callable[[Any], bool]:
 
 
 def _whole(low: int, high: float = np.inf) -> Callable[[Any], bool]:
-    return lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool) and low <= x <= high
+    return lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool) and bool(low <= x <= high)
 
 
 def _key(x: Any) -> bool:
-    return _whole(-(2**63), 2**63 - 1)(x) or (
-        hasattr(x, "dtype") and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
-    )
+    return _whole(-(2**63), 2**63 - 1)(x) or (hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jax.dtypes.prng_key))
 
 
 def _none(x: Any) -> bool:
@@ -413,10 +418,10 @@ def _records() -> dict[str, Any]:
 
 
 @st.composite
-def arguments(draw: Any, table: Mapping[str, Any]) -> Case:
+def arguments(draw: Any) -> Case:
     """Return a verb with one bad argument; those that only the verb can judge may pass."""
-    name = draw(st.sampled_from(list(table)))
-    verb, given, tests = table[name]
+    name = draw(st.sampled_from(list(ARGUMENTS)))
+    verb, given, tests = ARGUMENTS[name]
     argument = draw(st.sampled_from(list(tests)))
     value = draw(anything.filter(lambda x: _maybe(tests[argument], x) is not True or tests[argument] is _times))
     given = dict(given) | {argument: value}
@@ -624,7 +629,8 @@ def command_line(words: list[str], text: str) -> None:
             sys.argv = argv
     said = err.getvalue().strip()
     if code == 0:
-        found = re.search(r"\b(nan|NaN|null)\b", out.getvalue())
+        allowed = r'"(rich|rich_sharp|descent|search|chi_w)": null'  # infinite, for which JSON has no word
+        found = re.search(r"\b(nan|NaN|null)\b", re.sub(allowed, "", out.getvalue()))
         assert not found, f"exit 0, prints {found[0] if found else ''}: {out.getvalue()[:200]}"
     else:
         assert said, f"exit {code} without a word"
@@ -685,11 +691,14 @@ def run_layer(layer: str, cases: int, seed: int, note: Path | None) -> dict[str,
     strategies: dict[str, Callable[[], Any]] = {
         "nouns": nouns,
         "dictionaries": dictionaries,
-        "arguments": lambda: arguments(ARGUMENTS | _records()),
+        "arguments": arguments,
         "closed": closed,
         "files": files,
         "tiny": tiny,
     }
+
+    if layer == "arguments":
+        ARGUMENTS.update(_records())
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -697,7 +706,7 @@ def run_layer(layer: str, cases: int, seed: int, note: Path | None) -> dict[str,
         deadline=None,
         database=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
     )
     @hypothesis.given(strategies[layer]())
     def one(case: Case) -> None:

@@ -9,13 +9,14 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ..numerics.precision import own_settings
+from ..problem.checks import integer, number
 from ..problem.models import Model
 from ..problem.tasks import Dataset
 from ..results import Code, Outcome
 from ..types import Coordinates, Samples, Scalar
 from .minimizer.data import DataProblem, data_problem
 from .shrinkage import make_shrinkage
-from .state_evolution import check_start, check_steps
+from .state_evolution import MOST_STEPS
 
 CONVERGED = 1e-10
 PerStep = Float[np.ndarray, "steps"]
@@ -95,8 +96,9 @@ def amp(
     True
     """
     problem = data_problem(model, dataset)
-    first = _first(problem) if start is None else check_start(start)
-    w, arrays = _iterate(problem, first, check_steps(num_steps))
+    num_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)(num_steps)
+    first = _first(problem) if start is None else number("start", above=0.0)(start)
+    w, arrays = _iterate(problem, first, num_steps)
     noise_std, strength, onsager, train, gap, change = map(np.asarray, arrays)
     known = dataset.w_star is not None and dataset.noise_var is not None
     test = gap + float(dataset.noise_var) if known else np.full(num_steps, np.nan)  # pyright: ignore[reportArgumentType]

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..numerics.precision import own_settings
+from ..problem.checks import instance
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..results import Limit, Record, Runs
@@ -61,6 +62,7 @@ def label_phases(record: Record, model: Model, task: Regression) -> Phases:
     >>> sorted(fl.label_phases(runs, *problem).predicted)
     ['lazy', 'rich', 'rich_sharp']
     """
+    instance("record", Record, "fl.simulate(...)")(record)
     times = timescales(model, task)
     if times.regime == "large":
         return _large(record, times)
@@ -85,6 +87,7 @@ def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
     >>> bool((fl.descent_times(limit, model, task) > 1.0).all())
     True
     """
+    instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.paths is None or limit.operators is None:
         raise ValueError("limit: given one without paths or operators; solve with both kept")
     times = timescales(model, task)

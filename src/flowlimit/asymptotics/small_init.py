@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..numerics.precision import own_settings
+from ..problem.checks import as_float, check_entries
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression
 from ..results import FlowlimitError
@@ -60,11 +61,9 @@ def small_init_path(model: Model, task: Regression, times: float | Sequence[floa
     network, task = check_problem(model, task)
     if float(init_scale(network)) >= 1.0:
         raise ValueError(f"model: given init_scale {float(init_scale(network)):g}, needs one below 1, e.g. 1e-3")
-    wanted = np.atleast_1d(np.asarray(times, dtype=float))
-    good = (wanted > 0.0) & np.isfinite(wanted)
-    if wanted.ndim != 1 or not wanted.size or not good.all():
-        given = f"{wanted[~good][0]:g}" if wanted.size and not good.all() else f"shape {wanted.shape}"
-        raise ValueError(f"times: given {given}, need at least one positive number, e.g. times=[10.0, 100.0]")
+    fix = "needs times above 0, e.g. times=[10.0, 100.0]"
+    wanted = np.atleast_1d(np.asarray(as_float("times", times, fix)))
+    check_entries("times", wanted, fix, above=0.0)
     penalty = float(network.weight_decay) - 2.0 * np.log(float(init_scale(network))) / wanted
     train, test, residual = map(np.asarray, _lassos(network, task, jnp.asarray(penalty)))
     if not (residual <= LARGEST_RESIDUAL).all():

@@ -18,8 +18,8 @@ from .shrinkage import make_shrinkage
 from .validity import is_valid, nan_unless
 
 PerStep = Float[Array, "steps"]
-check_steps = integer("num_steps", at_least=1, example=100)
-check_start = number("start", at_least=0.0, example=0.1)
+MOST_STEPS = 10**7
+"""Numbers of every step are kept."""
 
 
 class StateEvolution(DoubleModule):
@@ -78,9 +78,10 @@ def state_evolution(
     True
     """
     network, task = check_problem(model, task)
+    num_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)(num_steps)
     case = choose_case(network, task, case)
-    first = first_strength(network, task, case) if start is None else check_start(start)
-    return _evolve(network, task, first, check_steps(num_steps), case)
+    first = first_strength(network, task, case) if start is None else number("start", above=0.0)(start)
+    return _evolve(network, task, first, num_steps, case)
 
 
 def first_strength(model: DiagonalLinear, task: Regression, case: Case) -> Scalar:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..numerics.precision import own_settings
+from ..problem.checks import instance, number, shown
 from ..results import Curve, Curves, Record
 from .rate import Rate
 
@@ -79,6 +80,11 @@ def fit_tail(
     >>> tail.terms[0]  # the training error falls with 2 gamma
     (2.0, 0)
     """
+    instance("rate", Rate, "fl.convergence_rate(model, task)")(rate)
+    instance("record", Record, "fl.simulate(...)")(record)
+    if name not in ("train_error", "test_error"):
+        raise ValueError(f"name: given {shown(name)}, needs 'train_error' or 'test_error'")
+    start, stop = (float(number(word, above=0.0)(time)) for word, time in (("start", start), ("stop", stop)))
     if not 0.0 < start < stop:
         raise ValueError(f"start, stop: given {start:g} and {stop:g}, need 0 < start < stop")
     point = rate.point

@@ -36,7 +36,8 @@ def as_key(key: Any) -> PRNGKey:
     """
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         if not -(2**63) <= key < 2**63:
-            raise ValueError(f"key: given {key}, needs an int of at most 64 bits, e.g. key=0")
+            bits = int(key).bit_length()  # too many digits may not print
+            raise ValueError(f"key: given an int of {bits} bits, needs at most 64 with its sign, e.g. key=0")
         # As jax.random.key makes it, but for flags of the user's program: kind of generator, offset, precision.
         words = np.array([(int(key) >> 32) & 0xFFFFFFFF, int(key) & 0xFFFFFFFF], dtype=np.uint32)
         return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")

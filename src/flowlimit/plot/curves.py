@@ -7,8 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..problem.checks import instance, names_of
 from ..results import Limit, Runs
 from .labels import axis_name, result_labels
+from .panels import panels_of
 
 # Okabe and Ito's colours, told apart by colour-blind readers; black is left for theory.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8B6F00")
@@ -51,9 +53,12 @@ def curves(
     >>> axes[0].get_ylabel()
     'training error'
     """
-    flat = [one for result in results for one in ([result] if isinstance(result, Runs | Limit) else result)]
+    every = [one for result in results for one in (result if isinstance(result, list | tuple) else [result])]
+    flat: list[Runs | Limit] = [instance("results", (Runs, Limit), "fl.simulate(...)")(one) for one in every]
+    names = names_of("names", names, "['test_error']")
     if not flat:
         raise ValueError("results: given none, needs at least one, e.g. fl.plot.curves(runs)")
+    labels = None if labels is None else names_of("labels", labels, "['runs', 'limit']")
     if labels is not None and len(labels) != len(flat):
         raise ValueError(f"labels: given {len(labels)}, needs {len(flat)}, one for each result")
     known = list(dict.fromkeys(name for one in flat for name in one.curves))
@@ -63,9 +68,7 @@ def curves(
     own_figure = axes is None
     if own_figure:
         _, axes = plt.subplots(1, len(names), figsize=(0.9 + 3.9 * len(names), 3.0), layout="constrained")
-    panels = np.ravel(np.asarray(axes, dtype=object))
-    if len(panels) != len(names):
-        raise ValueError(f"axes: given {len(panels)}, needs {len(names)}, one for each of {', '.join(names)}")
+    panels = panels_of(axes, list(names))
     texts = _texts(flat) if labels is None else list(labels)
     colours = _colours(flat)
     for name, panel in zip(names, panels, strict=True):

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 
 from ..asymptotics.fixed_point import FixedPoint
 from ..asymptotics.minimizer import Minimizer
+from ..problem.checks import instance
 from .curves import COLOURS
 
 BINS, POINTS = 80, 2000
@@ -24,6 +25,13 @@ def end_law(point: FixedPoint, *found: Minimizer, axis: Axes | None = None) -> A
     >>> fl.plot.end_law(point).get_xlabel()
     'weight $w(\\infty)$'
     """
+    instance("point", FixedPoint, "fl.fixed_point(model, task)")(point)
+    for one in found:
+        instance("found", Minimizer, "fl.minimizer(model, dataset)")(one)
+    if axis is not None:
+        instance("axis", Axes, "plt.gca()")(axis)
+    if point.case == "threshold":
+        raise ValueError("point: given one at aspect ratio 1, where w(infinity) has no law; needs another aspect_ratio")
     axis = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if axis is None else axis
     weights = np.concatenate([one.w for one in found]) if found else np.zeros(0)
     low, high = _range(point, weights)

@@ -4,7 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..problem.checks import instance
 from ..results import Limit
+from .panels import panels_of
 
 TITLES = {"C_w": "$C_w(t, s)$", "C_f": "$C_f(t, s)$", "R_w": "$R_w(t, s)$", "R_f": "$R_f(t, s)$"}
 
@@ -20,13 +22,12 @@ def kernels(limit: Limit, *, axes: np.ndarray | None = None) -> np.ndarray:
     >>> axes[0].get_title()
     '$C_w(t, s)$'
     """
+    instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.kernels is None:
         raise ValueError(f"limit: given one without kernels ({limit.result.message or 'none were kept'})")
     if axes is None:
         _, axes = plt.subplots(1, 4, figsize=(11.0, 2.7), layout="constrained", sharex=True, sharey=True)
-    panels = np.ravel(np.asarray(axes, dtype=object))
-    if len(panels) != len(TITLES):
-        raise ValueError(f"axes: given {len(panels)}, needs {len(TITLES)}, one for each kernel")
+    panels = panels_of(axes, list(TITLES))
     times = limit.kernels.times
     after = times > 0.0  # a log axis has no place for the first step
     for name, panel in zip(TITLES, panels, strict=True):

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..problem.checks import instance, number
 from ..results import Limit, Runs
 from .curves import COLOURS
 
@@ -20,6 +21,12 @@ def law(limit: Limit, time: float, runs: Runs | None = None, *, axis: Axes | Non
     >>> fl.plot.law(fl.solve_dmft(*problem), time=4.0).get_xlabel()
     'weight $w(4)$'
     """
+    instance("limit", Limit, "fl.solve_dmft(...)")(limit)
+    time = float(number("time", at_least=0.0)(time))
+    if runs is not None:
+        instance("runs", Runs, "fl.simulate(...)")(runs)
+    if axis is not None:
+        instance("axis", Axes, "plt.gca()")(axis)
     if limit.paths is None:
         raise ValueError(f"limit: given one without paths ({limit.result.message or 'none were kept'})")
     axis = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if axis is None else axis

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ..asymptotics.phases import Phases
+from ..problem.checks import instance
 from .curves import COLOURS
 
 NAMES = {"lazy": "lazy", "rich_sharp": "rich", "descent": "descent"}
@@ -23,7 +25,9 @@ def shade_phases(phases: Phases, axes: Any) -> None:
     >>> axes = fl.plot.curves(runs)
     >>> fl.plot.shade_phases(fl.label_phases(runs, *problem), axes)
     """
+    instance("phases", Phases, "fl.label_phases(runs, model, task)")(phases)
     for axis in np.ravel(np.asarray(axes, dtype=object)):
+        instance("axes", Axes, "fl.plot.curves(runs)")(axis)
         left, right = axis.get_xlim()
         times = {name: t for name, t in phases.predicted.items() if name in NAMES and left < t < right}
         edges = [left, *times.values(), right]

@@ -3,7 +3,7 @@
 Only concrete values are checked: inside jit, grad or vmap a field is a tracer and passes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -88,15 +88,26 @@ def flag(name: str) -> Callable[[Any], bool]:
     return convert
 
 
-def instance(name: str, kind: type, example: str) -> Callable[[Any], Any]:
+def instance(name: str, kind: type | tuple[type, ...], example: str) -> Callable[[Any], Any]:
     """Converter that passes instances of ``kind`` and refuses all else."""
+    kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
 
     def convert(value: Any) -> Any:
         if not isinstance(value, kind):
-            raise TypeError(f"{name}: given {shown(value)}, needs a {kind.__name__}, e.g. {name}={example}")
+            raise TypeError(f"{name}: given {shown(value)}, needs a {kinds}, e.g. {name}={example}")
         return value
 
     return convert
+
+
+def names_of(name: str, value: Any, example: str) -> tuple[str, ...]:
+    """Return a list of names as a tuple, or refuse it; one word alone would be read letter by letter."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: given {shown(value)}, needs a list of names, e.g. {name}={example}")
+    words = tuple(value)
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"{name}: given {shown(value)}, needs at least one name, e.g. {name}={example}")
+    return words
 
 
 def shown(value: Any) -> str:
@@ -140,7 +151,7 @@ def as_float(name: str, value: Any, fix: str) -> Array:
 
 def check_entries(
     name: str,
-    array: Array,
+    array: Array | np.ndarray,
     fix: str,
     *,
     above: float | None = None,

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..numerics.precision import DoubleModule
 from ..types import is_traced
+from .checks import shown
 
 _KINDS: dict[str, type["Noun"]] = {}
 _DIGESTS: dict[int, tuple[Any, str]] = {}
@@ -58,15 +59,16 @@ def from_dict(description: dict[str, Any]) -> Any:
     Bernoulli(probability=0.1)
     """
     if not isinstance(description, dict) or "kind" not in description:
-        given = repr(description)[:200]
-        raise ValueError(f"description: given {given}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}")
+        raise ValueError(
+            f"description: given {shown(description)}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}"
+        )
     kind = description["kind"]
     if not isinstance(kind, str) or kind not in _KINDS or inspect.isabstract(_KINDS[kind]):
         close = difflib.get_close_matches(
             str(kind), [k for k, cls in _KINDS.items() if not inspect.isabstract(cls)], n=1
         )
         hint = f"did you mean {close[0]!r}?" if close else "import the module that defines a kind of your own first"
-        raise ValueError(f"kind: given {kind!r}, needs the name of a law, design, model, task or training; {hint}")
+        raise ValueError(f"kind: given {shown(kind)}, needs the name of a law, design, model, task or training; {hint}")
     cls = _KINDS[kind]
     given = {name: value for name, value in description.items() if name != "kind"}
     names = check_names(cls, given)

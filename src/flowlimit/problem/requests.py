@@ -1,5 +1,6 @@
 """What a user may ask of a run or a limit: times to save, and observables."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -7,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..types import Observable, Times
+from .checks import as_float, shown
 from .clocks import ContinuousClock, StepClock
 from .flow import Flow
 from .functions import called
@@ -38,14 +40,15 @@ def positions_of(name: str, times: Times | None, clock: Any) -> Positions:
     end = float(times_at(clock, np.array([last]))[0])
     if times is None:
         return log_grid(last) if isinstance(clock, ContinuousClock) else np.arange(last + 1.0)
-    positions = np.asarray(times, dtype=float)
+    fix = f"needs a list of times, e.g. {name}=[0.0, {end:g}]"
+    positions = np.asarray(as_float(name, times, fix))
     if positions.ndim != 1 or (name == "save_at" and not len(positions)):
-        raise ValueError(f"{name}: given {times!r}, needs a list of times, e.g. {name}=[0.0, {end:g}]")
+        raise ValueError(f"{name}: given {shown(times)}, {fix}")
     if isinstance(clock, StepClock):
         positions = _steps_at(name, positions, clock)
     inside = (positions >= 0.0) & (positions <= last * (1.0 + 1e-12))
     if not inside.all() or (np.diff(positions) <= 0.0).any():
-        raise ValueError(f"{name}: given {times!r}, needs ascending times from 0 to {end:g}")
+        raise ValueError(f"{name}: given {shown(times)}, needs ascending times from 0 to {end:g}")
     return positions
 
 
@@ -86,9 +89,12 @@ def check_observables(observables: Observables, flow: Flow, *, known: bool = Tru
 
 def named_observables(observables: Any) -> Observables:
     """Turn a mapping of observables into a tuple, or refuse it."""
+    if observables is not None and not isinstance(observables, Mapping):
+        example = "{'overlap': lambda w, w_star: w * w_star}"
+        raise TypeError(f"observables: given {shown(observables)}, needs names with functions, e.g. {example}")
     items = tuple((observables or {}).items())
     for name, function in items:
-        if name in TAKEN or str(name).endswith(TAKEN_ENDINGS) or not callable(function):
+        if not isinstance(name, str) or name in TAKEN or name.endswith(TAKEN_ENDINGS) or not callable(function):
             raise ValueError(
                 f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(TAKEN)} and a"
                 f" function (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"

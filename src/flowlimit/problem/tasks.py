@@ -239,8 +239,8 @@ def _warn_of_scale(X: Matrix) -> None:
     square = float(jnp.median(jnp.einsum("ij,ij->i", X, X)))
     if square > max(FACTOR, dim**0.5):
         warnings.warn(
-            f"X: given entries of mean square {square / dim:.3g}, needs about 1/dim = {1.0 / dim:.3g}, as the limit, "
-            f"all times and step sizes suppose; scale them, e.g. fl.Dataset(X / np.sqrt({square:.4g}), y), which for "
+            f"X: given entries of mean square {square / dim:.3g}, needs about 1/dim = {1.0 / dim:.3g}, which limits, "
+            f"times and step sizes suppose; scale them, e.g. fl.Dataset(X / np.sqrt({square:.4g}), y), which for "
             f"standardised columns is X / sqrt(dim)",
             stacklevel=2,
         )

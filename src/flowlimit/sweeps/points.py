@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import jax
 import numpy as np
 from jaxtyping import Int
+
+from ..problem.checks import shown
 
 Columns = dict[str, list[Any]]
 """Address -> its value at each of some points."""
@@ -61,10 +64,11 @@ def make_points(over: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Points
         return _grid(over)
     if not isinstance(over, Sequence) or not over or not all(isinstance(point, Mapping) for point in over):
         raise TypeError(
-            f"over: given {over!r}, needs axes, e.g. over={{'model.init_scale': [0.1, 1.0]}}, or a list of points, "
-            f"e.g. over=[{{'model.init_scale': 0.1}}, {{'model.init_scale': 1.0}}]"
+            f"over: given {shown(over)}, needs axes, e.g. over={{'model.init_scale': [0.1, 1.0]}}, or a list of "
+            f"points, e.g. over=[{{'model.init_scale': 0.1}}, {{'model.init_scale': 1.0}}]"
         )
     names = tuple(over[0])
+    _check_names(names)
     for i, point in enumerate(over):
         if set(point) != set(names):
             raise ValueError(f"over: given {sorted(point)} at point {i} and {sorted(names)} at point 0; needs the same")
@@ -72,14 +76,23 @@ def make_points(over: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Points
 
 
 def _grid(over: Mapping[str, Any]) -> Points:
+    _check_names(tuple(over))
     if not over:
         raise ValueError("over: given no axis, needs at least one, e.g. over={'model.init_scale': [0.1, 1.0]}")
     for name, values in over.items():
-        if isinstance(values, str) or np.ndim(values) == 0 or not len(values):
-            raise ValueError(f"over: given {values!r} for {name}, needs a list of values, e.g. [0.1, 1.0]")
+        listed = isinstance(values, list | tuple | range) or getattr(values, "ndim", 0) > 0
+        if not listed or not len(values):
+            raise ValueError(f"over: given {shown(values)} for {name}, needs a list of values, e.g. [0.1, 1.0]")
     return Points(tuple(over), tuple(tuple(map(_plain, values)) for values in over.values()), grid=True)
+
+
+def _check_names(names: tuple[Any, ...]) -> None:
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(
+            f"over: given {shown(names)} as addresses, needs words, e.g. over={{'model.init_scale': [0.1]}}"
+        )
 
 
 def _plain(value: Any) -> Any:
     """Return numbers of arrays as Python's own: they pickle and print small."""
-    return value.item() if np.ndim(value) == 0 and hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic | np.ndarray | jax.Array) and value.ndim == 0 else value

@@ -1,7 +1,6 @@
 """What is evaluated at each point: a verb with its nouns and options, and how an address changes one of them."""
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..problem.checks import LARGEST
 from ..problem.noun import Noun
 from .points import Points
 
@@ -64,8 +64,10 @@ def check_addresses(problem: Problem, points: Points) -> None:
     for name, values in zip(points.names, points.values, strict=True):
         if "." not in name and name not in problem.nouns:
             _check_option(problem.verb, name)
-        if name in points.numeric and not all(map(math.isfinite, values)):
-            raise ValueError(f"over: given NaN or infinity among the values of {name}; leave it out")
+        if name in points.numeric and not all(-LARGEST <= value <= LARGEST for value in values):
+            raise ValueError(
+                f"over: given NaN, infinity or beyond {LARGEST:g} among the values of {name}; leave it out"
+            )
         # Fields allow intervals, so that the ends of a numeric axis say all.
         for value in [min(values), max(values)] if name in points.numeric else values[:1]:
             problem.at({name: value})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..problem.checks import shown
 from ..results import Code, Outcome
 from .store import CODES, FORMAT, MISSING, Layout, Store
 
@@ -146,6 +147,8 @@ def open_sweep(path: str | Path) -> Table:
     ...     print(fl.open_sweep(f"{folder}/atlas.zarr")["search"].dims)
     ('model.init_scale',)
     """
+    if not isinstance(path, str | Path) or "\0" in str(path):
+        raise TypeError(f"path: given {shown(path)}, needs the path of a store, e.g. 'sweep.zarr'")
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.sweep made")

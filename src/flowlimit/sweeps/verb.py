@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..problem.checks import shown
 from ..problem.models import Model
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
@@ -100,6 +101,10 @@ def sweep(
     >>> table["test_error"].sel({"task.aspect_ratio": 0.5}).values.round(6).tolist()
     [0.045405, 0.054195, 0.06874]
     """
+    if not callable(verb):
+        raise TypeError(f"verb: given {shown(verb)}, needs a verb or a function, e.g. fl.convergence_rate")
+    if store is not None and (not isinstance(store, str | Path) or "\0" in str(store)):
+        raise TypeError(f"store: given {shown(store)}, needs a path, e.g. store='sweep.zarr'")
     check_executor(executor)
     mine = _shard(shard)
     nouns = {"model": model, "task": task} | ({} if training is None else {"training": training})
@@ -160,7 +165,7 @@ def _layout(problem: Problem, points: Points, block_size: int | None) -> Layout:
 
 def _block_size(problem: Problem, points: Points, block_size: int | None) -> int:
     if block_size is not None:
-        if not isinstance(block_size, int) or block_size < 1:
+        if not isinstance(block_size, int) or isinstance(block_size, bool) or block_size < 1:
             raise ValueError(f"block_size: given {block_size!r}, needs an int of at least 1, e.g. block_size=64")
         return block_size
     most = LARGEST_BATCH if is_batched(problem, points) else LARGEST_BLOCK

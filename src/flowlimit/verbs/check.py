@@ -1,11 +1,12 @@
 """`fl.check`: the limit beside runs at two sizes, with a verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..problem.checks import integer, number, shown
 from ..problem.models import Model
 from ..problem.tasks import Task
 from ..problem.trainings import Training
@@ -101,9 +102,11 @@ def check(
     >>> found.passed
     True
     """
-    sizes = sorted(set(dims))
-    if not sizes or sizes[0] < 2 or trials < 2:
-        raise ValueError(f"dims, trials: given {tuple(dims)} and {trials}, need dims and trials of at least 2")
+    if isinstance(dims, str | bytes) or not isinstance(dims, Iterable) or not list(dims):
+        raise TypeError(f"dims: given {shown(dims)}, needs a list of sizes, e.g. dims=(200, 800)")
+    sizes = sorted({integer("dims", at_least=2, example=200)(dim) for dim in dims})
+    trials = integer("trials", at_least=2, example=20)(trials)
+    number("threshold", above=0.0, example=4.0)(threshold)
     nouns = (model, task, training)
     limit = solve_dmft(*nouns, rtol=rtol, time_limit=time_limit, key=key, progress=progress, throw=False)
     if not has_curves(limit):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from ..problem.checks import instance, names_of, number, vector
 from ..results import Curve, Record, uncertain
 
 TIMES = 10
@@ -94,10 +95,16 @@ def compare(
     >>> comparison.passed
     True
     """
+    for name, one in (("limit", limit), ("runs", runs)):
+        instance(name, Record, "fl.solve_dmft(...)")(one)
+        if not len(one.times):
+            raise ValueError(f"{name}: given one without times, needs one with curves; see its .result for why")
+    names = names_of("names", names, "['test_error']")
+    number("threshold", above=0.0, example=4.0)(threshold)
     missing = [name for name in names for one in (limit, runs) if name not in one.curves]
     if missing:
         raise ValueError(f"names: given {missing[0]!r}, which one of the results does not have; leave it out of names=")
-    times = _times(limit, runs) if at is None else np.asarray(at, dtype=float)
+    times = _times(limit, runs) if at is None else np.asarray(vector("at", example="[1.0, 10.0]")(at))
     first, second = (one.at(times) for one in (limit, runs))
     deviations = {}
     for name in names:

@@ -10,7 +10,7 @@ from ..dmft import Measure, differentiate, frozen_grid, make_plan, student_facto
 from ..dmft.paths import Counts
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
-from ..problem.checks import integer
+from ..problem.checks import instance, integer, shown
 from ..problem.limits import refuse_without_limit
 from ..problem.models import Model
 from ..problem.tasks import Regression
@@ -64,6 +64,7 @@ def derivative(
     if not isinstance(task, Regression):
         raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
     refuse_without_limit(task)
+    instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if not limit.replicas:
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
     replicas, nouns = check_replicas(replicas), (model, task, training)
@@ -87,7 +88,7 @@ def _picker(wrt: str, nouns: tuple[Model, Regression, Training]) -> Any:
     except (KeyError, AttributeError):
         number = None
     if not isinstance(number, jax.Array) or number.ndim or not jnp.issubdtype(number.dtype, jnp.floating):
-        raise ValueError(f"wrt: given {wrt!r}, needs the path of a number, e.g. wrt='model.init_scale'")
+        raise ValueError(f"wrt: given {shown(wrt)}, needs the path of a number, e.g. wrt='model.init_scale'")
     if wrt == "training.horizon":
         raise ValueError("wrt: given 'training.horizon', on which no value before it depends")
     return pick

@@ -6,8 +6,11 @@ import jax.numpy as jnp
 
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
+from ..problem.checks import integer
 from ..problem.tasks import Dataset, Regression
 from ..simulation import draw_trial, join, shared_data
+
+MOST_ENTRIES = 2**31
 
 
 @own_settings()
@@ -22,8 +25,17 @@ def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
     """
     if not isinstance(task, Regression):
         raise TypeError(f"task: given {task!r}; a Dataset is trained with the squared loss, needs fl.Regression")
-    if dim < 1 or trial < 0:
-        raise ValueError(f"dim, trial: given {dim} and {trial}, need at least 1 and 0")
-    own = draw_trial(task, task.samples(dim), dim, as_key(key), jnp.asarray(trial))
-    data = join(shared_data(task), own)
+    dim = integer("dim", at_least=1, example=1000)(dim)
+    trial = integer("trial", at_least=0, at_most=2**31 - 1, example=0)(trial)
+    shared, samples = shared_data(task), task.samples(dim)
+    if shared.X is not None and shared.X.shape[1] != dim:
+        raise ValueError(
+            f"dim: given {dim}, but the design's matrix has {shared.X.shape[1]} columns; give their number"
+        )
+    if samples * dim > MOST_ENTRIES:
+        raise ValueError(
+            f"dim: given {dim}, for which X has {samples} x {dim} entries; needs at most {MOST_ENTRIES} in all (16 GiB)"
+        )
+    own = draw_trial(task, samples, dim, as_key(key), jnp.asarray(trial))
+    data = join(shared, own)
     return Dataset(data.X, data.f_star + data.noise, data.w_star, task.noise_var)

@@ -10,6 +10,8 @@ Progress = bool | Callable[[float, str], Any]
 @contextmanager
 def reporter(progress: Progress, title: str) -> Iterator[Callable[[float, str], Any]]:
     """Yield a function ``(fraction, message)``; the work ends early if it returns True."""
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress: given {progress!r:.200}, needs True, False or a function (fraction, message)")
     if callable(progress):
         yield progress
     elif progress:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...numerics.precision import own_settings
 from ...numerics.streams import as_key
+from ...problem.checks import integer
 from ...problem.models import Model
 from ...problem.noun import Noun, from_dict
 from ...problem.tasks import Task
@@ -23,6 +24,8 @@ LOOP_PART = {"steps": 1e-9, "flow": 1e-5}
 """By how much, relative to the start, the loop's training error may differ."""
 FEWER_STEPS = 20
 """Steps of the coarser of two descents that tend to a flow."""
+MOST_DIM = 10**5
+"""Of runs that a plain loop repeats."""
 CURVATURE = 0.35
 """Part of an error of order 1 that its next order may have at this number of steps."""
 
@@ -92,6 +95,9 @@ def conform(
     >>> fl.conform(cubic, task, fl.GradientDescent(0.1, 10), dim=200).passed
     True
     """
+    dim = integer("dim", at_least=1, at_most=MOST_DIM, example=400)(dim)
+    trials = integer("trials", at_least=2, example=20)(trials)
+    key = integer("key", at_least=0, at_most=2**63 - 2, example=0)(key)  # the runs have the next one
     problem = (model, task, training)
     limit = solve_dmft(*problem, rtol=rtol, key=key, time_limit=time_limit)
     runs = simulate(*problem, dim=dim, trials=trials, key=key + 1)
