@@ -253,7 +253,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="numbers of the problems to solve, e.g. 7,46; all unless given")
     parser.add_argument("--out", type=Path, help="file of JSON lines, one for each problem; the picture goes beside it")
     parser.add_argument("--picture", type=Path, help="file of the picture; beside --out unless given")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds of a solve")
+    parser.add_argument("--time-limit", type=float, default=300.0, help="seconds of a solve, compilation included")
     parser.add_argument("--rtol", type=float, default=3e-2)
     parser.add_argument("--trials-factor", type=int, default=1, help="more trials, to look closer")
     options = parser.parse_args()
