@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
 from ..numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
-from ..numerics.memory import PROGRAMS, gibibytes
+from ..numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
 from ..numerics.streams import Purpose, stream
 from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
@@ -123,7 +123,8 @@ class Plan:
 
     def _least_memory(self, counts: Counts, nodes: int) -> int:
         """Return the same with one replica at a time: programs, a replica, and what is kept of all of them."""
-        return PROGRAMS + self.bytes(counts, nodes) + 8 * KEPT * REPLICAS * self.rows(nodes) ** 2
+        programs = PROGRAMS if self.explicit else PANEL_PROGRAMS
+        return programs + self.bytes(counts, nodes) + 8 * KEPT * REPLICAS * self.rows(nodes) ** 2
 
     def refusal(self, nodes: int) -> str | None:
         """Say why so many nodes do not fit into the memory allowed; None if they do."""

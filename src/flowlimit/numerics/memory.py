@@ -4,8 +4,9 @@ import math
 import os
 from typing import Any
 
-PROGRAMS = 700 * 2**20
-"""Bytes that jax, its compiler and compiled programs add to a process; measured, see benchmarks/memory_of_solves.py."""
+PROGRAMS, PANEL_PROGRAMS = 570 * 2**20, 750 * 2**20
+"""Bytes that jax, its compiler and compiled programs add to a process, and with the larger programs of panels; measured
+by benchmarks/memory_of_solves.py."""
 
 
 def checked_bytes(name: str, value: Any) -> float:
