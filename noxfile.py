@@ -26,6 +26,12 @@ def tests(session):
     session.run("pytest", "-q", *session.posargs)
 
 
+@nox.session(python=PYTHONS[0], venv_backend="uv")
+def lowest(session):
+    session.install("--resolution", "lowest-direct", ".")
+    session.run("python", "-W", "error", "-W", "ignore::DeprecationWarning", "tests/run_lowest.py")
+
+
 @nox.session
 def docs(session):
     session.install("-e", ".[docs]")

@@ -197,6 +197,7 @@ def test_threshold_and_refusals():
 GOOD = np.array([0.3, 0.1, 0.5, 0.01, 0.1])  # init scale, weight decay, aspect ratio, noise_var, probability
 CASES = {"lasso": (0.1, 0.5), "ridgeless": (0.0, 2.0), "interpolating": (0.0, 0.5)}
 BAD = [(i, value) for i in range(5) for value in (jnp.nan, -0.5, jnp.inf)] + [(0, 0.0), (2, 0.0), (4, 1.5)]
+OTHER_CASE = {"lasso": [(1, 0.0)], "ridgeless": [(1, 0.1), (2, 0.5)], "interpolating": [(1, 0.1), (2, 2.0)]}
 
 
 def numbers(case, given):
@@ -212,24 +213,16 @@ def numbers(case, given):
 
 @pytest.mark.parametrize("case", CASES)
 def test_wrong_numbers_are_seen_under_vmap(case):
-    """Where nothing can be refused, every answer to a number out of its range is NaN, and the others stay."""
-    good = GOOD.copy()
+    """Where nothing can be refused, answers to a number out of its range or case are NaN, and the others stay."""
+    bad, good = BAD + OTHER_CASE[case], GOOD.copy()
     good[1:3] = CASES[case]
-    rows = np.tile(good, (len(BAD) + 1, 1))
-    for row, (i, value) in zip(rows[1:], BAD, strict=True):
+    rows = np.tile(good, (len(bad) + 1, 1))
+    for row, (i, value) in zip(rows[1:], bad, strict=True):
         row[i] = value
     found = np.asarray(jax.vmap(lambda given: numbers(case, given))(jnp.asarray(rows)))
     assert not np.isnan(found[0]).any()
-    assert np.isnan(found[1:]).all()
-
-
-@pytest.mark.parametrize(("case", "other"), [("lasso", 0.0), ("ridgeless", 0.1), ("interpolating", 0.1)])
-def test_a_case_that_is_not_the_problems_is_seen_under_vmap(case, other):
-    error = lambda decay: (
-        fl.fixed_point(fl.DiagonalLinear(0.3, decay), regression(aspect_ratio=CASES[case][1]), case=case).test_error
-    )
-    found = jax.vmap(error)(jnp.array([CASES[case][0], other]))
-    assert jnp.isnan(found).tolist() == [False, True]
+    assert np.isnan(found[1:, :-4]).all()
+    assert np.isnan(found[1 : len(BAD) + 1, -4:]).all()  # timescales know no cases
 
 
 class OwnLaw(Law):
@@ -240,14 +233,12 @@ class OwnLaw(Law):
 
 
 def test_residuals_travel(monkeypatch):
-    """Equations that are not solved give NaN under vmap and raise outside. No residual is small enough here."""
+    """Equations that are not solved give NaN under vmap, and a verb above raises. No residual is small enough here."""
     for module in (fixed_point, small_init):
         monkeypatch.setattr(module, "LARGEST_RESIDUAL", -1.0)
     task = regression(target=OwnLaw())
     error = lambda decay: fl.fixed_point(fl.DiagonalLinear(0.3, decay), task, case="lasso").test_error
     assert jnp.isnan(jax.vmap(error)(jnp.array([0.1, 0.2]))).all()
-    with pytest.raises(fl.FlowlimitError, match=r"equations were solved to .* only"):
-        fl.fixed_point(fl.DiagonalLinear(0.3, 0.1), task)
     with pytest.raises(fl.FlowlimitError, match=r"at time 10 the lasso of penalty 0\.240795 was solved to .* only"):
         fl.small_init_path(fl.DiagonalLinear(0.3), task, [10.0])
 
