@@ -12,6 +12,8 @@ import numpy as np
 
 import flowlimit as fl
 
+jax.config.update("jax_enable_x64", True)  # for the derivative
+
 
 def near(found: float, expected: float, rel: float) -> None:
     assert abs(found - expected) <= rel * abs(expected), (found, expected)

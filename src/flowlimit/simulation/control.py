@@ -78,8 +78,9 @@ class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
         )
         # A step too short for double precision cannot be made shorter: without an end here it would be tried for ever.
         stuck = ~keep & (t1 - t0 <= SHORTEST * jnp.abs(t1))
-        why = RESULTS.where(finite, RESULTS.dt_min_reached, RESULTS.nonfinite_input)
-        return keep, *rest, RESULTS.where(stuck, why, result)
+        codes: Any = RESULTS
+        why = codes.where(finite, codes.dt_min_reached, codes.nonfinite_input)
+        return keep, *rest, codes.where(stuck, why, result)
 
 
 def theta_size(theta: ThetaRows) -> Scalar:
