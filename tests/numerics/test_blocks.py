@@ -103,3 +103,11 @@ def test_matching_moments_hardly_moves_the_points():
     """Quasi-random points are nearly right already: no direction is turned round, and none moves far."""
     cloud = sobol_normals(256, 6, np.random.default_rng(3))
     assert np.abs(match_moments(cloud) - cloud).max() < 0.2
+
+
+def test_widened_normals_have_the_moments_of_narrow_ones():
+    """By their weights alone: matching moments would mend a wrong variance. 1024 even points are good to 2%."""
+    cloud, weights = widen(sobol_normals(1024, 2, np.random.default_rng(0)), {0: 1.3})
+    share = weights / weights.sum()
+    assert share @ cloud**2 == pytest.approx([1.0, 1.0], rel=0.02)
+    assert weights.mean() == pytest.approx(1.0, rel=0.02)
