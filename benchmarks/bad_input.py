@@ -197,7 +197,7 @@ def dictionaries(draw: Any) -> Case:
     if not draw(st.integers(0, 9)):
         given[draw(st.one_of(st.integers(), st.text(max_size=3), st.none()))] = draw(anything)
     whole = given if draw(st.integers(0, 49)) else draw(anything)
-    names = ("kind", "description", *{name for fields in FIELDS.values() for name in fields}, *map(_short, given))
+    names = ("kind", "description", *{name for fields in FIELDS.values() for name in fields}, *map(str, given))
     return Case("from_dict", lambda: sound(fl.from_dict(whole)), f"fl.from_dict({_short(whole)})", names)
 
 

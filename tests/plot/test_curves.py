@@ -72,5 +72,5 @@ def test_refusals(results):
         fl.plot.curves()
     with pytest.raises(ValueError, match="labels: given 1, needs 2"):
         fl.plot.curves(results, labels=["a"])
-    with pytest.raises(ValueError, match="axes: given 1, needs 2, one for each of train_error, test_error"):
+    with pytest.raises(ValueError, match="axes: given 1 of type Axes, needs 2 matplotlib axes, one for each"):
         fl.plot.curves(results, axes=plt.subplots()[1])

@@ -206,15 +206,15 @@ class Independent(Target):
     """
 
     law: Law = eqx.field(converter=instance("law", Law, "fl.Normal()"))
-    count: int = eqx.field(static=True, converter=integer("count", at_least=1, example=2))
+    count: int = eqx.field(static=True, converter=integer("count", at_least=1, at_most=MOST_TEACHERS, example=2))
 
     def __check_init__(self) -> None:
         own = len(self.law.strata().probability)
-        if self.count > MOST_TEACHERS or own**self.count > MOST_COMBINATIONS:
-            most = max(1, int(math.log(MOST_COMBINATIONS) / math.log(own))) if own > 1 else MOST_TEACHERS
+        if own**self.count > MOST_COMBINATIONS:
+            most = max(1, int(math.log(MOST_COMBINATIONS) / math.log(own)))
             raise ValueError(
                 f"count: given {self.count} teachers of {shown(self.law)}, all of whose combinations are solved for; "
-                f"needs count at most {min(most, MOST_TEACHERS)} for its {own} strata"
+                f"needs count at most {most} for its {own} strata"
             )
 
     @property

@@ -84,7 +84,8 @@ def check_names(cls: type[Noun], given: Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
     unknown = sorted(map(str, set(given) - set(names)))
     if unknown:
-        raise ValueError(f"{kind_of(cls)}: given unknown {', '.join(unknown)}; its fields are {', '.join(names)}")
+        known = f"its fields are {', '.join(names)}" if names else "it has no fields"
+        raise ValueError(f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}")
     return names
 
 

@@ -76,9 +76,9 @@ def make_points(over: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Points
 
 
 def _grid(over: Mapping[str, Any]) -> Points:
-    _check_names(tuple(over))
     if not over:
         raise ValueError("over: given no axis, needs at least one, e.g. over={'model.init_scale': [0.1, 1.0]}")
+    _check_names(tuple(over))
     for name, values in over.items():
         listed = isinstance(values, list | tuple | range) or getattr(values, "ndim", 0) > 0
         if not listed or not len(values):
