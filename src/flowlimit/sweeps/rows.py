@@ -72,6 +72,6 @@ def outcome_of(result: Any, values: Values) -> Outcome:
     """Return how a point ended: by what the result says of itself, or by what is left of its equations."""
     if isinstance(result, Limit | Runs):
         return result.result
-    if not values.get("residual", 0.0) <= LARGEST_RESIDUAL:
+    if not float(values.get("residual", 0.0)) <= LARGEST_RESIDUAL:
         return Outcome(Code.TOLERANCE, f"equations solved to {float(values['residual']):.1g} only")
     return Outcome()
