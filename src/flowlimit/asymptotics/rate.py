@@ -94,7 +94,7 @@ class Rate(DoubleModule):
     def _has_branch_point(self, nodes: LawNodes) -> bool:
         """Whether E[(y/(u + y))^2] = delta at u, where nodes see it."""
         found = nodes.mean((nodes.root / (self.u + nodes.root)) ** 2)
-        return bool(found > 0.5 * self.point.task.aspect_ratio)
+        return bool(found > 0.99 * self.point.task.aspect_ratio)
 
     def _needs(self, kind: str, fix: str) -> None:
         if self.kind != kind:
