@@ -31,7 +31,7 @@ from .problem import Problem, Reference
 from .shards import AXIS, spread_paths, spread_samples
 from .site import Site, is_linear, make_site
 from .state import Paths, SamplePaths, Setting, memory_bytes, sample_bytes
-from .steps.sample_paths import draw_sample_cloud
+from .steps.sample_paths import balanced_counts, draw_sample_cloud
 
 FIRST_PATHS, LEVEL_FACTOR = 512, 4
 FEWEST_PATHS, FEWEST_FEW = 128, 32
@@ -215,7 +215,7 @@ class Plan:
 
 
 def _sample_counts(strata: int, counts: Counts) -> Counts:
-    return Counts(SAMPLE_PATHS * strata * counts.paths, SAMPLE_FEW * strata * counts.few)
+    return balanced_counts(Counts(SAMPLE_PATHS * strata * counts.paths, SAMPLE_FEW * strata * counts.few))
 
 
 def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:
