@@ -2,6 +2,7 @@
 
 import math
 import time
+from numbers import Real
 from typing import Any
 
 from jax.sharding import Mesh
@@ -55,7 +56,7 @@ def checked_seconds(name: str, seconds: Any) -> float | None:
     """
     if seconds is None:
         return None
-    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    number = isinstance(seconds, Real) and not isinstance(seconds, bool)
     if not number or not seconds > 0.0 or math.isnan(seconds):
         raise ValueError(f"{name}: given {seconds!r}, needs seconds above 0, or None for no limit, e.g. {name}=60.0")
     return float(min(seconds, 1e300))

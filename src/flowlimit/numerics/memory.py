@@ -2,6 +2,7 @@
 
 import math
 import os
+from numbers import Real
 from typing import Any
 
 PROGRAMS, PANEL_PROGRAMS = 570 * 2**20, 750 * 2**20
@@ -17,7 +18,7 @@ def checked_bytes(name: str, value: Any) -> float:
     >>> checked_bytes("memory_limit", 2**30)
     1073741824.0
     """
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not value > 0 or math.isnan(value):
         raise ValueError(f"{name}: given {value!r}, needs a number of bytes above 0, e.g. {name}=4 * 2**30 for 4 GiB")
     return float(min(value, 1e300))

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import diffrax
@@ -16,6 +17,7 @@ from jax.sharding import Mesh
 from ..numerics.devices import checked_devices
 from ..numerics.memory import gibibytes
 from ..numerics.streams import as_key
+from ..problem.checks import shown
 from ..problem.clocks import Clock, ContinuousClock, StepClock
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
@@ -119,8 +121,8 @@ def make_plan(
     if save_at is None:  # a grid of our choosing makes room for what is asked for
         saves = np.union1d(saves, weights)
     weights = _among(weights, saves, training.clock)
-    if not 1e-12 <= rtol <= 1e-2:
-        raise ValueError(f"rtol: given {rtol!r}, needs a number from 1e-12 to 1e-2, e.g. rtol=1e-6")
+    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not 1e-12 <= rtol <= 1e-2:
+        raise ValueError(f"rtol: given {shown(rtol)}, needs a number from 1e-12 to 1e-2, e.g. rtol=1e-6")
     if solver is not None and not isinstance(solver, diffrax.AbstractAdaptiveSolver):
         raise TypeError(f"solver: given {solver!r}, needs an adaptive diffrax solver, e.g. solver=diffrax.Dopri8()")
     return Plan(

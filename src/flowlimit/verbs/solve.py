@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..numerics.memory import checked_bytes
 from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
+from ..problem.checks import shown
 from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
 from ..problem.limits import check_limit_request
@@ -155,8 +157,8 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
             "init_scale: given one scale a coordinate, which has no limit; give their law, e.g. "
             "init_scale=fl.Empirical(scales)"
         )
-    if not SMALLEST_RTOL <= rtol < 1.0:
-        raise ValueError(f"rtol: given {rtol!r}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")
+    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not SMALLEST_RTOL <= rtol < 1.0:
+        raise ValueError(f"rtol: given {shown(rtol)}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")
     if start is not None and not isinstance(start, Limit):
         raise TypeError(f"start: given {type(start).__name__}, needs a limit, e.g. what fl.solve_dmft returned")
 

@@ -54,6 +54,8 @@ def load(path: str | Path) -> Runs | Limit:
     """
     import xarray as xr
 
+    if not isinstance(path, str | Path):
+        raise TypeError(f"path: given {path!r}, needs the path of a store that fl.save wrote, e.g. 'limit.zarr'")
     if not Path(path).exists():
         raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.save wrote")
     if not (Path(path) / "zarr.json").is_file():
