@@ -1,13 +1,12 @@
 """A time limit that counts from the user's call on."""
 
-import math
 import time
-from numbers import Real
 from typing import Any
 
 from jax.sharding import Mesh
 
 from .devices import any_process
+from .memory import as_finite
 
 
 class OutOfTimeError(Exception):
@@ -56,7 +55,7 @@ def checked_seconds(name: str, seconds: Any) -> float | None:
     """
     if seconds is None:
         return None
-    number = isinstance(seconds, Real) and not isinstance(seconds, bool)
-    if not number or not seconds > 0.0 or math.isnan(seconds):
+    number = as_finite(seconds)
+    if not number > 0.0:
         raise ValueError(f"{name}: given {seconds!r}, needs seconds above 0, or None for no limit, e.g. {name}=60.0")
-    return float(min(seconds, 1e300))
+    return number

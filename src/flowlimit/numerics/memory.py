@@ -18,10 +18,26 @@ def checked_bytes(name: str, value: Any) -> float:
     >>> checked_bytes("memory_limit", 2**30)
     1073741824.0
     """
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not value > 0 or math.isnan(value):
+    number = as_finite(value)
+    if not number > 0.0:
         raise ValueError(f"{name}: given {value!r}, needs a number of bytes above 0, e.g. {name}=4 * 2**30 for 4 GiB")
-    return float(min(value, 1e300))
+    return number
+
+
+def as_finite(value: Any) -> float:
+    """Return a number as a float, the largest ones cut; NaN for what is no number.
+
+    Examples
+    --------
+    >>> as_finite(2), as_finite(10**400), as_finite("2")
+    (2.0, 1e+300, nan)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return min(float(value), 1e300)
+    except OverflowError:  # an int beyond double precision
+        return 1e300
 
 
 def machine_bytes() -> float:
