@@ -1,5 +1,6 @@
 """Numbers do not depend on the flags of the user's program, and its own precision stays as it was."""
 
+import pickle
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -58,6 +59,27 @@ def test_traced_numbers_in_single_precision_are_refused():
     with jax.enable_x64(False), pytest.raises(TypeError, match="jax_enable_x64"):
         jax.grad(error)(0.3)
     assert jnp.isfinite(jax.grad(error)(0.3))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: fl.Regression(0.1, 0.3, fl.Empirical([0.1, 0.7])),
+        lambda: fl.DiagonalLinear(fl.Normal(0.1), 0.7),
+        lambda: fl.GradientDescent(lambda i: 0.1 / (1 + i), 3, momentum=0.7),
+        lambda: fl.Reparametrized(np.sinh, init=0.1),
+        lambda: fl.fixed_point(fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))),
+    ],
+)
+def test_pickles_keep_their_digits(made):
+    """A worker of a sweep reads nouns from a pickle, in a process in single precision."""
+    noun = made()
+    with jax.enable_x64(False):
+        again = pickle.loads(pickle.dumps(noun))
+    assert jax.tree.structure(noun) == jax.tree.structure(again)
+    for one, two in zip(jax.tree.leaves(noun), jax.tree.leaves(again), strict=True):
+        assert np.asarray(two).dtype == np.asarray(one).dtype
+        assert (np.asarray(two) == np.asarray(one)).all()
 
 
 ORDERS = {

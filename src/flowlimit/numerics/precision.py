@@ -14,6 +14,8 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 SETTINGS = (
     (jax.enable_x64, True),
@@ -56,7 +58,26 @@ class _DoubleMeta(type(eqx.Module)):
 
 
 class DoubleModule(eqx.Module, metaclass=_DoubleMeta):
-    """A module that is made, and whose methods and properties are called, under `own_settings`."""
+    """A module that is made, read from a pickle, and whose methods and properties are called under `own_settings`."""
+
+    def __reduce__(self) -> Any:
+        # jax reads arrays of a pickle in the precision of the process: in a worker of a sweep, often single.
+        arrays = {name: np.asarray(value) for name, value in vars(self).items() if _is_number(value)}
+        return _read, (type(self), arrays, {name: value for name, value in vars(self).items() if name not in arrays})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, jax.Array) and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
+
+
+@own_settings()
+def _read(kind: type, arrays: dict[str, np.ndarray], others: dict[str, Any]) -> Any:
+    module = object.__new__(kind)
+    for name, value in others.items():
+        object.__setattr__(module, name, value)
+    for name, value in arrays.items():
+        object.__setattr__(module, name, jnp.asarray(value))
+    return module
 
 
 def _inside(value: Any) -> Any:
