@@ -222,3 +222,9 @@ def test_a_kept_batch_by_the_stochastic_route():
     kept = fl.solve_dmft(model, fl.GeneralizedLinear(2.0, target, LOSSES["squared"]), batch, rtol=5e-2)
     less = fl.solve_dmft(model, fl.Regression(1.0, 0.01, target), fl.GradientDescent(size, steps))
     assert fl.compare(kept, less, names=["test_error"])
+
+
+def test_gaussian_mean_tells_student_from_teacher():
+    """E[f^4 f_star^2] = 3 a^2 b + 12 a c^2 for variances a, b and overlap c: not the same with f and f_star swapped."""
+    moments = Moments(*map(jnp.asarray, (2.0, 0.5, 1.0, 2.0)))
+    assert float(gaussian_mean(lambda f, f_star, n: f**4 * f_star**2, moments)) == pytest.approx(18.0)

@@ -60,6 +60,7 @@ def test_chunks_save_every_target_once(budget, slots):
     done, position, seen, kept = 0, 0.0, [], []
     while done < len(saves):
         chunk, saved, wants_weights = next_piece(saves, weights, done, position, budget, slots)
+        assert saved or float(chunk.stop) > position  # or it would never end
         assert float(chunk.stop) <= position + budget
         assert np.asarray(chunk.targets)[saved:] == pytest.approx(float(chunk.stop))
         seen += np.asarray(chunk.targets)[:saved].tolist()
@@ -67,3 +68,10 @@ def test_chunks_save_every_target_once(budget, slots):
         done, position = done + saved, float(chunk.stop)
     assert seen == saves.tolist()
     assert kept == weights.tolist()
+
+
+def test_radius_of_a_linear_model():
+    """It is exact there, curvature and weight decay, with a tenth to spare."""
+    flow = make_flow(fl.Linear(weight_decay=0.3), fl.Regression(1.0, 0.0, fl.Normal()), FLOW)
+    found = spectral_radius(flow, jnp.zeros(()), jnp.ones(4), jnp.ones(4), jnp.array(4.9))
+    assert float(found) == pytest.approx(1.1 * (4.9 + 0.3))
