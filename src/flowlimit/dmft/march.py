@@ -1,6 +1,7 @@
 """From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
 import time
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -59,7 +60,8 @@ def in_room(problem: Problem, blocks: Blocks, first: int = 0) -> tuple[Blocks, N
 def start(problem: Problem, observables: int) -> tuple[Front, Rows]:
     """Return the front at time 0 and rows of which none is reached."""
     begin = lambda problem: _start(problem, observables)
-    return on_devices(problem.mesh, begin, problem, like=jax.eval_shape(lambda: begin(problem)))
+    alone = replace(problem, paths=replace(problem.paths, axis=None))  # its arrays alone tell the kind of result
+    return on_devices(problem.mesh, begin, problem, like=jax.eval_shape(lambda: begin(alone)))
 
 
 def whole_march(problem: Problem, blocks: Blocks, observables: int) -> Rows:
