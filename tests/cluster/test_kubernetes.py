@@ -6,19 +6,19 @@ import subprocess
 from pathlib import Path
 
 import cheap
-import numpy as np
 import pytest
 import yaml
 
 import flowlimit as fl
+from flowlimit.cli.axes import parse_axis
 from flowlimit.sweeps.templates import names, read
 
 kubernetes_validate = pytest.importorskip("kubernetes_validate")
 MANIFESTS = [name for name in names() if name.endswith(".yaml")]
 OLDEST, NEWEST = "1.30", "1.33"
 AXES = {
-    "model.init_scale": np.geomspace(1e-3, 1.0, 40).round(15).tolist(),
-    "task.noise_var": np.linspace(0.0, 0.5, 40).round(15).tolist(),
+    name: parse_axis(f"{name}={values}")[1]
+    for name, values in {"model.init_scale": "log:0.001:1:40", "task.noise_var": "lin:0:0.5:40"}.items()
 }
 
 

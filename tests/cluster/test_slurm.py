@@ -11,6 +11,7 @@ import pytest
 from one_node import free_ports, one_node
 
 import flowlimit as fl
+from flowlimit.cli.axes import parse_axis
 from flowlimit.sweeps.templates import read
 
 OVER = ["--over", "model.init_scale=log:0.001:1:40", "--over", "task.noise_var=lin:0:0.5:40"]
@@ -42,7 +43,7 @@ def template(slurm):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     path = tmp_path_factory.mktemp("undisturbed") / "a.zarr"
-    axes = {name: values.round(15).tolist() for name, values in AXES.items()}
+    axes = dict(map(parse_axis, OVER[1::2]))
     fl.sweep(fl.timescales, cheap.MODEL, cheap.TASK, over=axes, store=path)
     return cheap.chunks(path)
 

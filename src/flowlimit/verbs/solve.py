@@ -157,7 +157,7 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
             "init_scale: given one scale a coordinate, which has no limit; give their law, e.g. "
             "init_scale=fl.Empirical(scales)"
         )
-    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not SMALLEST_RTOL <= rtol < 1.0:
+    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not SMALLEST_RTOL <= float(rtol) < 1.0:
         raise ValueError(f"rtol: given {shown(rtol)}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")
     if start is not None and not isinstance(start, Limit):
         raise TypeError(f"start: given {type(start).__name__}, needs a limit, e.g. what fl.solve_dmft returned")
