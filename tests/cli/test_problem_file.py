@@ -9,16 +9,6 @@ from flowlimit.cli.grammar import read_problem
 from flowlimit.cli.init import TEMPLATE
 
 
-@pytest.fixture
-def write(tmp_path):
-    def give(text):
-        path = tmp_path / "problem.toml"
-        path.write_text(text)
-        return path
-
-    return give
-
-
 def test_the_file_that_init_writes_says_the_defaults(write):
     problem = read_problem("solve", write(TEMPLATE.format(command="flowlimit solve", name="problem.toml")))
     plain = read_problem()

@@ -15,16 +15,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 AXIS = ("--over", "model.init_scale=0.1,1")
 
 
-@pytest.fixture
-def write(tmp_path):
-    def give(text):
-        path = tmp_path / "problem.toml"
-        path.write_text(text)
-        return path
-
-    return give
-
-
 @pytest.mark.parametrize("verb", READS)
 def test_help_lists_the_flags_that_a_verb_reads(verb):
     shown = flowlimit(verb, "--help").stdout

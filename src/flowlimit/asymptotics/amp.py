@@ -9,14 +9,13 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ..numerics.precision import own_settings
-from ..problem.checks import integer, number
 from ..problem.models import Model
 from ..problem.tasks import Dataset
 from ..results import Code, Outcome
 from ..types import Coordinates, Samples, Scalar
 from .minimizer.data import DataProblem, data_problem
 from .shrinkage import make_shrinkage
-from .state_evolution import MOST_STEPS
+from .state_evolution import check_start, check_steps
 
 CONVERGED = 1e-10
 PerStep = Float[np.ndarray, "steps"]
@@ -96,8 +95,8 @@ def amp(
     True
     """
     problem = data_problem(model, dataset)
-    num_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)(num_steps)
-    first = _first(problem) if start is None else number("start", above=0.0)(start)
+    num_steps = check_steps(num_steps)
+    first = _first(problem) if start is None else check_start(start)
     w, arrays = _iterate(problem, first, num_steps)
     noise_std, strength, onsager, train, gap, change = map(np.asarray, arrays)
     known = dataset.w_star is not None and dataset.noise_var is not None

@@ -20,6 +20,8 @@ from .validity import is_valid, nan_unless
 PerStep = Float[Array, "steps"]
 MOST_STEPS = 10**7
 """Numbers of every step are kept."""
+check_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)
+check_start = number("start", above=0.0)
 
 
 class StateEvolution(DoubleModule):
@@ -78,9 +80,9 @@ def state_evolution(
     True
     """
     network, task = check_problem(model, task)
-    num_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)(num_steps)
+    num_steps = check_steps(num_steps)
     case = choose_case(network, task, case)
-    first = first_strength(network, task, case) if start is None else number("start", above=0.0)(start)
+    first = first_strength(network, task, case) if start is None else check_start(start)
     return _evolve(network, task, first, num_steps, case)
 
 
