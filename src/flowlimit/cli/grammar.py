@@ -93,7 +93,6 @@ def read_problem(
         typer.echo(f"training: flags say {nouns['training']!r}, in place of {before!r} in {file}", err=True)
     for text in other:
         _set(nouns, text)
-    check_scale(nouns["model"])
     return Problem(**nouns, key=reader.file.changed(of("key")).key, settings=reader.file, flags=given)
 
 
@@ -143,21 +142,3 @@ def at_address(nouns: Mapping[str, Any], address: str, value: Any, flag: str) ->
         return Swept(print, nouns).at({address: value}).nouns
     except ValueError as error:
         raise ValueError(f"{flag}: {str(error).removeprefix('over: ')}") from None
-
-
-SMALLEST_SCALE, LARGEST_SCALE = 1e-75, 1e75
-"""Init scales whose fourth power, which equations hold, is a normal number of double precision."""
-
-
-def check_scale(model: Any) -> None:
-    """Refuse an init scale with which equations would be solved by zeros or infinities."""
-    import numpy as np
-
-    scale: Any = getattr(model, "init_scale", None)
-    if np.ndim(scale) or not hasattr(scale, "__float__"):
-        return
-    if float(scale) and not SMALLEST_SCALE <= float(scale) <= LARGEST_SCALE:  # a linear model may start at 0
-        raise ValueError(
-            f"init_scale: given {float(scale):g}, needs a number from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}: its "
-            f"fourth power is beyond double precision otherwise"
-        )

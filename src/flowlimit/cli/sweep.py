@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from .axes import parse_axes
-from .grammar import NOUNS, Option, Problem, at_address, check_scale, takes_problem
+from .grammar import NOUNS, Option, Problem, at_address, takes_problem
 from .reads import FLAGS, READS, as_typed, overlap, refuse_unread
 
 Verb = Literal["fixed-point", "rate", "timescales", "solve", "simulate"]
@@ -98,7 +98,7 @@ def _axes(problem: Problem, verb: str, over: list[str]) -> dict[str, list[float 
                 raise ValueError(f"--over {address}: given beside {as_typed(name)}, which it overrides; leave it out")
         if address.partition(".")[0] == "model":
             for value in (min(values), max(values)):
-                check_scale(at_address(nouns, address, value, "--over")["model"])
+                at_address(nouns, address, value, "--over")
     return axes
 
 
