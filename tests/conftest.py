@@ -14,6 +14,9 @@ from hypothesis import settings
 
 import flowlimit as fl
 
+# --doctest-modules would import every conftest.py under the same name
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
 mpl.use("agg")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_enable_x64", True)  # for what tests compute themselves; test_precision.py does without

@@ -78,7 +78,7 @@ def test_a_kept_batch_is_less_data():
     "training",
     [
         fl.StochasticGradientDescent(1.0, STEP, STEPS),
-        fl.GradientDescent(STEP, STEPS, momentum=1e-300),
+        fl.GradientDescent(STEP, STEPS, momentum=1e-70),
         fl.Langevin(0.0, STEP, STEPS),
     ],
     ids=["whole batches", "no momentum", "cold"],
