@@ -10,12 +10,15 @@ import jax
 import numpy as np
 
 import flowlimit as fl
-from flowlimit.dmft import Measure, frozen_grid, make_plan
-from flowlimit.dmft.grid import make_grid
-from flowlimit.dmft.march import march
-from flowlimit.dmft.measure import curves_of, read_solution, time_errors
-from flowlimit.dmft.paths import Cloud, Counts, live_strata, make_paths
-from flowlimit.dmft.problem import Problem
+from flowlimit.dmft import frozen_grid
+from flowlimit.dmft.control.plan import make_plan
+from flowlimit.dmft.engine.march import march
+from flowlimit.dmft.engine.replica import Replica
+from flowlimit.dmft.readout.curves import curves_of, time_errors
+from flowlimit.dmft.readout.grid import make_grid
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import read_solution
+from flowlimit.dmft.sampling.paths import Cloud, Counts, live_strata, make_paths
 
 jax.config.update("jax_enable_x64", True)
 
@@ -27,7 +30,7 @@ def plan_for(training, rtol):
     return make_plan(*NOUNS[:2], training, key=jax.random.key(0), rtol=rtol, measure=Measure(()), memory_limit=2**32)
 
 
-def solve(plan, grid, problem: Problem):
+def solve(plan, grid, problem: Replica):
     return read_solution(problem, march(problem, grid.blocks, plan.measure.count), grid.nodes)
 
 
@@ -40,8 +43,8 @@ def time_order() -> None:
     print("| panels up to t = 4 | largest relative error | estimate from the tails |\n|---|---|---|")
     found = {}
     for count in (12, 6, 4, 3, 2, 1):
-        grid = make_grid(training.clock, np.linspace(0.0, 4.0, count + 1), np.linspace(0.3, 4.0, 20))
-        solution = solve(plan, grid, plan.problem(grid.nodes, Counts(256, 32), 0))
+        grid = make_grid(training.clock, np.linspace(0.0, 4.0, count + 1), np.linspace(0.3, 4.0, 20), 8)
+        solution = solve(plan, grid, plan.replica(grid.nodes, Counts(256, 32), 0))
         curve = curves_of(plan.measure, grid, solution)["train_error"]
         found[count] = curve, time_errors(plan.measure, grid, solution)["train_error"]
     exact = found[12][0]
@@ -63,7 +66,7 @@ def path_order(replicas: int = 12) -> None:
         for plain in (False, True):
             values = []
             for replica in range(replicas):
-                problem = plan.problem(grid.nodes, counts, replica, rotation=rotation)
+                problem = plan.replica(grid.nodes, counts, replica, rotation=rotation)
                 if plain:
                     problem = with_plain_normals(plan, grid, counts, replica, problem)
                 curves = curves_of(plan.measure, grid, solve(plan, grid, problem))
@@ -81,7 +84,7 @@ def with_plain_normals(plan, grid, counts, replica, problem):
     none = np.zeros((0, plan.site.parameters, shape[1]))
     cloud = Cloud(np.zeros((shape[1], 1)), np.zeros((shape[1], 0)), z, none, np.ones(shape[1]))
     paths = make_paths(plan.site, plan.law, live_strata(plan.law), counts, cloud)
-    return Problem(problem.site, problem.setting, paths, problem.reference, problem.observe, problem.explicit)
+    return Replica(problem.site, problem.setting, paths, problem.reference, problem.observe, problem.iteration)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 import flowlimit as fl
-from flowlimit.dmft.grid import make_grid
-from flowlimit.dmft.march import march
-from flowlimit.dmft.measure import Measure, curves_of, read_solution
-from flowlimit.dmft.modes import modes_of
-from flowlimit.dmft.paths import Counts
-from flowlimit.dmft.plan import make_plan
+from flowlimit.dmft.control.plan import make_plan
+from flowlimit.dmft.engine.march import march
+from flowlimit.dmft.readout.curves import curves_of
+from flowlimit.dmft.readout.grid import make_grid
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import read_solution
+from flowlimit.dmft.sampling.modes import modes_of
+from flowlimit.dmft.sampling.paths import Counts
 
 jax.config.update("jax_enable_x64", True)
 
@@ -87,10 +89,10 @@ def measure_limit(paths, few, edges, repeats=5):
     model, task = fl.DiagonalLinear(SCALE), fl.Regression(DELTA, NOISE**2, fl.Bernoulli(SPARSITY))
     training = fl.GradientFlow(TIMES[-1])
     plan = make_plan(model, task, training, key=jax.random.key(0), rtol=1e-2, measure=Measure(()), memory_limit=2**32)
-    grid = make_grid(training.clock, edges, TIMES)
+    grid = make_grid(training.clock, edges, TIMES, 8)
 
     def solve(replica, **given):
-        problem = plan.problem(grid.nodes, Counts(paths, few), replica, **given)
+        problem = plan.replica(grid.nodes, Counts(paths, few), replica, **given)
         return read_solution(problem, march(problem, grid.blocks, plan.measure.count), grid.nodes)
 
     first = solve(99)

@@ -8,7 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "flowlimit"
-FLOORS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["flowlimit"]["floors"]
+TABLE = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["flowlimit"]
+FLOORS, ROOMS = TABLE["floors"], TABLE["rooms"]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 
@@ -33,6 +34,31 @@ def imported_rooms(path: Path, source: str) -> set[str]:
     return {room for room in rooms if not room.startswith("__")}
 
 
+def imported_modules(path: Path, source: str) -> set[tuple[str, ...]]:
+    """Modules of flowlimit that a module names with a relative import, as folders and file."""
+    folders, found = list(path.relative_to(PACKAGE).parts[:-1]), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = folders[: len(folders) - node.level + 1]
+            if node.module:
+                found.add((*base, *node.module.split(".")))
+            else:
+                found |= {(*base, alias.name) for alias in node.names}
+    return found
+
+
+def violations_inside(room: str, path: Path, source: str) -> list[str]:
+    """Imports inside a room that do not point to a lower floor of its table."""
+    floor_of = {name: floor for floor, names in enumerate(ROOMS[room]) for name in names}
+    folders, place = tuple(room.split("/")), path.relative_to(PACKAGE / room).parts[0].removesuffix(".py")
+    inside = {module[len(folders)] for module in imported_modules(path, source) if module[: len(folders)] == folders}
+    return [
+        f"{path.relative_to(PACKAGE)} imports {other}: not on a lower floor of {room}"
+        for other in inside
+        if other != place and not floor_of[other] < floor_of[place]
+    ]
+
+
 def violations(path: Path, source: str) -> list[str]:
     room = room_of(path)
     return [
@@ -52,6 +78,24 @@ def test_every_room_has_a_floor():
 def test_imports_point_down():
     found = [line for path in MODULES for line in violations(path, path.read_text())]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_point_down_inside_rooms(room):
+    modules = [
+        path
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        if path.parent / path.name != PACKAGE / room / "__init__.py"
+    ]
+    found = [line for path in modules for line in violations_inside(room, path, path.read_text())]
+    assert not found, "\n".join(found)
+
+
+def test_a_wrong_import_inside_a_room_is_found():
+    path = PACKAGE / "dmft" / "engine" / "x.py"
+    assert violations_inside("dmft", path, "from ..control.plan import Plan")
+    assert violations_inside("dmft/readout", PACKAGE / "dmft/readout/grid.py", "from .curves import curves_of")
+    assert not violations_inside("dmft", path, "from ..settings import Iteration")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ _HOMES = {
     "asymptotics.small_init": ["LassoPath", "small_init_path"],
     "asymptotics.tail": ["Tail", "fit_tail"],
     "asymptotics.timescales": ["Timescales", "timescales"],
+    "dmft": ["AbstractSolver", "Answer", "PanelSolver", "Request", "StepSolver"],
     "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign", "StudentDesign"],
     "problem.laws": [
         *("Bernoulli", "BernoulliGauss", "Empirical", "Independent", "Law"),

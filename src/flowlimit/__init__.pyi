@@ -18,6 +18,11 @@ from .asymptotics.tail import Tail as Tail
 from .asymptotics.tail import fit_tail as fit_tail
 from .asymptotics.timescales import Timescales as Timescales
 from .asymptotics.timescales import timescales as timescales
+from .dmft import AbstractSolver as AbstractSolver
+from .dmft import Answer as Answer
+from .dmft import PanelSolver as PanelSolver
+from .dmft import Request as Request
+from .dmft import StepSolver as StepSolver
 from .problem.designs import BinaryDesign as BinaryDesign
 from .problem.designs import Design as Design
 from .problem.designs import GaussianDesign as GaussianDesign

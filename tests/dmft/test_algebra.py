@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.history import CHUNK, before, onto_history, times_all_tangents, times_history
-from flowlimit.dmft.panels.correction import corrected_response, corrected_root
-from flowlimit.dmft.panels.weights_side import Equations, block_tangents, linearise
-from flowlimit.dmft.samples_side import feedback_rows, root_rows
-from flowlimit.dmft.site import make_site
+from flowlimit.dmft.engine.history import CHUNK, before, onto_history, times_all_tangents, times_history
+from flowlimit.dmft.engine.panels.correction import corrected_response, corrected_root
+from flowlimit.dmft.engine.panels.weights_side import Equations, block_tangents, linearise
+from flowlimit.dmft.engine.samples_side import feedback_rows, root_rows
+from flowlimit.dmft.engine.site import make_site
 from flowlimit.numerics.blocks import panels
 from flowlimit.problem.flow import make_flow
 

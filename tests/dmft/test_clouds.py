@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.modes import principal_rotation
-from flowlimit.dmft.paths import Counts, draw_cloud, live_strata, make_paths
-from flowlimit.dmft.site import make_site
-from flowlimit.dmft.steps.sample_paths import draw_sample_cloud
+from flowlimit.dmft.engine.site import make_site
+from flowlimit.dmft.sampling.modes import principal_rotation
+from flowlimit.dmft.sampling.paths import Counts, draw_cloud, live_strata, make_paths
+from flowlimit.dmft.sampling.sample_paths import draw_sample_cloud
 from flowlimit.problem.flow import make_flow
 
 NODES, ROOM, COUNTS = 4, 16, Counts(64, 16)

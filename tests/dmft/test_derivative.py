@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
+from flowlimit.dmft import differentiate, frozen_grid
+from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.derivative import _errors
-from flowlimit.dmft.grid import make_grid
-from flowlimit.dmft.kernels import make_kernels
-from flowlimit.dmft.measure import Solution
-from flowlimit.dmft.paths import Counts, live_strata
+from flowlimit.dmft.readout.grid import make_grid
+from flowlimit.dmft.readout.kernels import make_kernels
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import Solution
+from flowlimit.dmft.sampling.paths import Counts, live_strata
+from flowlimit.results.spread import student_factor
 
 PROBLEM = fl.Linear(0.1, 0.5), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
 
@@ -65,7 +68,7 @@ def test_a_spread_needs_two_replicas(replicas):
 
 def test_spread_of_kernels():
     """Of large values that hardly differ, where E[x^2] - E[x]^2 leaves nothing; unknown, not 0 x infinity, of one."""
-    grid = make_grid(PROBLEM[2].clock, None, np.zeros(1))
+    grid = make_grid(PROBLEM[2].clock, None, np.zeros(1), 8)
     nodes, eye = grid.nodes, np.eye(grid.nodes)
     values = 1e9 + np.array([0.0, 1.0, 3.0])
     one = lambda value: Solution(np.zeros((nodes, nodes)), eye, eye, np.zeros((nodes, 1)), C_w=value + 0.0 * eye)

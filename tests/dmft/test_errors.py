@@ -5,12 +5,16 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.errors import RELATIVE_FLOOR, Errors, Replicas, estimate_bias, judge, student_factor
-from flowlimit.dmft.grid import HANDED_ON, ORDER, Grid, make_grid
-from flowlimit.dmft.measure import Measure, Solution, curves_of, starts_of, time_errors
-from flowlimit.dmft.paths import Counts
-from flowlimit.dmft.plan import make_plan
-from flowlimit.dmft.work import Work, coarse_panels
+from flowlimit.dmft.control.errors import RELATIVE_FLOOR, Errors, Replicas, estimate_bias, judge, student_factor
+from flowlimit.dmft.control.plan import make_plan
+from flowlimit.dmft.control.work import Work, coarse_panels
+from flowlimit.dmft.readout.curves import curves_of, starts_of, time_errors
+from flowlimit.dmft.readout.grid import HANDED_ON, Grid, make_grid
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import Solution
+from flowlimit.dmft.sampling.paths import Counts
+
+ORDER = 8
 
 EASY = fl.Regression(10.0, 0.0, fl.Bernoulli(0.1))
 
@@ -68,14 +72,14 @@ def plan_of(rtol):
 
 def work_of(plan, saves, ripple):
     """A solve in progress on three panels, whose root has a ripple that the first panel does not resolve."""
-    grid = make_grid(FLOW.clock, np.array([0.0, 1.0, 2.0, 3.0]), saves)
+    grid = make_grid(FLOW.clock, np.array([0.0, 1.0, 2.0, 3.0]), saves, 8)
     L = np.zeros((grid.nodes, grid.nodes))
     L[:, 0] = 1.0
     L[:ORDER, 0] += ripple * (-1.0) ** np.arange(ORDER)
     solution = Solution(np.zeros_like(L), np.eye(grid.nodes), L, np.ones((grid.nodes, plan.measure.count)))
     read = lambda function: [function(plan.measure, grid, solution)] * 2
     replicas = Replicas(read(curves_of), [], read(time_errors), None, plan.measure.judged, read(starts_of))
-    return Work(grid, None, 0, Counts(128, 32), None, replicas, [solution])
+    return Work(grid, None, 0, Counts(128, 32), None, replicas, [solution], look=4)
 
 
 @pytest.mark.parametrize(("ripple", "coarse"), [(0.1, [0]), (1e-6, [])])

@@ -5,11 +5,15 @@ import numpy as np
 import pytest
 from numpy.polynomial import legendre
 
-from flowlimit.dmft.errors import student_factor
-from flowlimit.dmft.grid import ORDER, Grid
-from flowlimit.dmft.kernels import _outputs_last, make_kernels
-from flowlimit.dmft.measure import Measure, Solution, curves_of, time_errors
+from flowlimit.dmft.control.errors import student_factor
+from flowlimit.dmft.readout.curves import curves_of, time_errors
+from flowlimit.dmft.readout.grid import Grid
+from flowlimit.dmft.readout.kernels import _outputs_last, make_kernels
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import Solution
 from flowlimit.numerics.blocks import panels, steps
+
+ORDER = 8
 
 RNG = np.random.default_rng(0)
 SIZES = np.array([0.3, 0.1, 0.2, 0.4])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.paths import Counts
-from flowlimit.dmft.steps.sample_paths import draw_sample_cloud
+from flowlimit.dmft.sampling.paths import Counts
+from flowlimit.dmft.sampling.sample_paths import draw_sample_cloud
 from flowlimit.numerics.quasirandom import sobol_normals
 from flowlimit.numerics.singular_root import singular_root, whiten
 from flowlimit.problem.losses import Moments, gaussian_mean

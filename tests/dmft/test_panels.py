@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.grid import make_grid
-from flowlimit.dmft.march import march
-from flowlimit.dmft.measure import Measure, curves_of, read_paths, read_solution
-from flowlimit.dmft.paths import Counts, draw_cloud, live_strata, make_paths
-from flowlimit.dmft.problem import Problem, Reference
-from flowlimit.dmft.site import make_site
-from flowlimit.dmft.state import Setting
+from flowlimit.dmft.engine.march import march
+from flowlimit.dmft.engine.replica import Reference, Replica
+from flowlimit.dmft.engine.site import make_site
+from flowlimit.dmft.engine.state import Setting
+from flowlimit.dmft.readout.curves import curves_of
+from flowlimit.dmft.readout.grid import make_grid
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import read_paths, read_solution
+from flowlimit.dmft.sampling.paths import Counts, draw_cloud, live_strata, make_paths
+from flowlimit.dmft.settings import PanelSettings
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 from flowlimit.problem.flow import make_flow
 
@@ -26,12 +29,12 @@ def solved():
     law, training, measure, counts = fl.Normal(), fl.GradientFlow(1.0), Measure(()), Counts(128, 16)
     task = fl.Regression(DELTA, NOISE, law)
     site = make_site(make_flow(fl.Linear(DECAY, 1.0, OVERLAP), task, training))
-    grid = make_grid(training.clock, np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.3, 1.0]))
+    grid = make_grid(training.clock, np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.3, 1.0]), 8)
     cloud = draw_cloud(site, law, ROOM, grid.nodes, counts, None, np.random.default_rng(0))
     paths = make_paths(site, law, live_strata(law), counts, cloud)
     setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(1e-9))
     nothing = jnp.zeros((ROOM, ROOM))
-    problem = Problem(site, setting, paths, Reference(nothing, nothing), measure, explicit=False)
+    problem = Replica(site, setting, paths, Reference(nothing, nothing), measure, PanelSettings().iteration)
     rows = march(problem, grid.blocks, measure.count)
     solution = read_solution(problem, rows, grid.nodes)
     return grid, measure, solution, read_paths(grid, problem, rows, solution)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.measure import Measure
-from flowlimit.dmft.plan import make_plan
-from flowlimit.dmft.shards import deal_all
+from flowlimit.dmft.control.plan import make_plan
+from flowlimit.dmft.engine.shards import deal_all
+from flowlimit.dmft.readout.measure import Measure
 
 NODES = 48
 """Room for nodes in the problems below."""
@@ -43,18 +43,18 @@ def numbers(name, devices, **options):
 ONE_PROCESS = (
     SOLVE
     + """
-from flowlimit.dmft import march
-from flowlimit.dmft.grid import make_grid
-from flowlimit.dmft.measure import Measure
-from flowlimit.dmft.plan import make_plan
+from flowlimit.dmft.engine import march
+from flowlimit.dmft.readout.grid import make_grid
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.control.plan import make_plan
 
 both = (("one", None), ("several", jax.devices()))
 out = {f"{name} {kind}": numbers(name, devices) for name in problems for kind, devices in both}
 
 key, training = jax.random.key(0), problems["steps"][2]
 plan = make_plan(*problems["steps"], key=key, rtol=0.1, measure=Measure(()), memory_limit=2**32, devices=jax.devices())
-grid = make_grid(training.clock, None, np.zeros(1))
-problem = plan.problem(grid.nodes, plan.counts(0, grid.nodes), 0)
+grid = make_grid(training.clock, None, np.zeros(1), 8)
+problem = plan.replica(grid.nodes, plan.counts(0, grid.nodes), 0)
 rows = march.march(problem, grid.blocks, plan.measure.count)
 shapes = lambda tree: [leaf.sharding.shard_shape(leaf.shape) for leaf in jax.tree.leaves(tree)]
 out["shapes"] = {"normals": shapes(problem.paths.normals), "rows": shapes((rows.W, rows.response, rows.Q))}

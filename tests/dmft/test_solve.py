@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.grid import make_grid
-from flowlimit.dmft.march import march, whole_march
-from flowlimit.dmft.measure import Measure, curves_of, read_solution, time_errors
-from flowlimit.dmft.paths import Counts
-from flowlimit.dmft.plan import make_plan
-from flowlimit.dmft.site import make_site
-from flowlimit.dmft.state import memory_bytes
+from flowlimit.dmft.control.plan import make_plan
+from flowlimit.dmft.engine.march import march, whole_march
+from flowlimit.dmft.engine.site import make_site
+from flowlimit.dmft.engine.state import memory_bytes
+from flowlimit.dmft.readout.curves import curves_of, time_errors
+from flowlimit.dmft.readout.grid import make_grid
+from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.readout.solution import read_solution
+from flowlimit.dmft.sampling.paths import Counts
 from flowlimit.problem.flow import make_flow
 from flowlimit.results.spread import student_factor
 
@@ -145,11 +147,11 @@ def test_mirror_coordinate_equals_general_route():
     time error.
     """
     clock = fl.GradientFlow(2.0)
-    grid = make_grid(clock.clock, np.linspace(0.0, 2.0, 5), np.array([0.5, 2.0]))
+    grid = make_grid(clock.clock, np.linspace(0.0, 2.0, 5), np.array([0.5, 2.0]), 8)
     values = []
     for model in (fl.DiagonalLinear(0.5, 0.1), fl.DiagonalLinear(0.5, 0.1, truncation=1e6)):
         plan = small_plan(model, clock)
-        problem = plan.problem(grid.nodes, Counts(64, 32), 0)
+        problem = plan.replica(grid.nodes, Counts(64, 32), 0)
         rows = march(problem, grid.blocks, plan.measure.count)
         values.append(curves_of(plan.measure, grid, read_solution(problem, rows, grid.nodes)))
     for name in ("train_error", "test_error", "norm_1"):
@@ -159,10 +161,10 @@ def test_mirror_coordinate_equals_general_route():
 def test_whole_march_and_derivative():
     """The pure march equals the host's, and its derivative by init_scale equals finite differences."""
     training = fl.GradientFlow(2.0)
-    grid = make_grid(training.clock, np.linspace(0.0, 2.0, 4), np.array([2.0]))
+    grid = make_grid(training.clock, np.linspace(0.0, 2.0, 4), np.array([2.0]), 8)
 
     plan = small_plan(fl.DiagonalLinear(0.5), training)
-    problem = plan.problem(grid.nodes, Counts(64, 32), 0)
+    problem = plan.replica(grid.nodes, Counts(64, 32), 0)
 
     def error(scale):
         site = make_site(make_flow(fl.DiagonalLinear(scale), TASK, training))
@@ -190,8 +192,8 @@ def test_time_error_is_spectral_and_estimated():
     )
     found, estimates = {}, {}
     for panels in (1, 2, 4, 12):
-        grid = make_grid(training.clock, np.linspace(0.0, 4.0, panels + 1), np.linspace(0.3, 4.0, 20))
-        problem = plan.problem(grid.nodes, Counts(256, 32), 0)
+        grid = make_grid(training.clock, np.linspace(0.0, 4.0, panels + 1), np.linspace(0.3, 4.0, 20), 8)
+        problem = plan.replica(grid.nodes, Counts(256, 32), 0)
         rows = march(problem, grid.blocks, plan.measure.count)
         solution = read_solution(problem, rows, grid.nodes)
         found[panels] = curves_of(plan.measure, grid, solution)["train_error"]
@@ -209,10 +211,10 @@ def test_student_factor():
 
 def test_memory_formula():
     """The formula counts at least what the arrays of a replica hold."""
-    from flowlimit.dmft.state import empty_rows, start_front
+    from flowlimit.dmft.engine.state import empty_rows, start_front
 
     plan = small_plan(fl.DiagonalLinear(0.5), fl.GradientFlow(2.0))
-    problem = plan.problem(40, Counts(64, 32), 0)
+    problem = plan.replica(40, Counts(64, 32), 0)
     held = (problem.paths, empty_rows(problem.paths, 3), start_front(problem.paths))
     used = sum(x.nbytes for x in jax.tree.leaves(held))
     assert used <= memory_bytes(96, 8, 1, 128, 64) <= 4 * used

@@ -1,25 +1,22 @@
-"""The high-dimensional limit: dynamical mean-field theory in operator form, solved causally with error bars."""
+"""The high-dimensional limit: dynamical mean-field theory in operator form, solved causally with error bars.
+
+Rooms, each of which imports only those before it: `settings` and `request` say what is wanted and with which numbers,
+`engine/` solves one replica, `readout/` turns its arrays into curves, `sampling/` draws its paths, `control/` decides
+what to solve next, `solvers` is what users hold.
+"""
 
 from .derivative import differentiate
-from .driver import Solved, solve, unsolved
-from .errors import all_curves, student_factor
-from .frozen import frozen_grid
-from .grid import Grid
-from .kernels import make_kernels
-from .measure import Measure
-from .plan import Plan, make_plan
+from .request import Answer, Request
+from .sampling.frozen import frozen_grid
+from .solvers import AbstractSolver, PanelSolver, StepSolver, default_solver
 
 __all__ = [
-    "Grid",
-    "Measure",
-    "Plan",
-    "Solved",
-    "all_curves",
+    "AbstractSolver",
+    "Answer",
+    "PanelSolver",
+    "Request",
+    "StepSolver",
+    "default_solver",
     "differentiate",
     "frozen_grid",
-    "make_kernels",
-    "make_plan",
-    "solve",
-    "student_factor",
-    "unsolved",
 ]

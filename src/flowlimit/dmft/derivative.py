@@ -1,4 +1,4 @@
-"""Derivatives of the errors' curves by a number of the problem, at frozen panels and normals.
+"""Derivatives of the errors' curves by a number of the replica, at frozen panels and normals.
 
 The march is one pure function, so forward differentiation goes through it, iterations included. Nothing in it is a
 singular value decomposition: the rotation is frozen and the root is a Gram-Schmidt with small innovations dropped, so
@@ -14,21 +14,23 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..numerics.blocks import Blocks, steps
-from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
 from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import Training
 from ..types import Scalar
-from .grid import Grid
-from .march import whole_march
-from .measure import SAMPLED
-from .modes import Rotation
-from .paths import Cloud, Counts, live_strata, make_paths
-from .plan import Plan
-from .problem import Problem, Reference
-from .site import make_site
-from .state import Setting
+from .control.plan import Plan
+from .engine.march import whole_march
+from .engine.replica import Reference, Replica
+from .engine.site import make_site
+from .engine.state import Setting
+from .readout.grid import Grid
+from .readout.measure import SAMPLED
+from .sampling.modes import Rotation
+from .sampling.paths import Cloud, Counts, live_strata, make_paths
+
+TOLERANCE_PART = 1e-3
+"""Part of rtol to which the two sides must agree here: the derivative lags the value by an iteration."""
 
 Nouns = tuple[Model, Regression, Training]
 Pick = Callable[[Nouns], Scalar]
@@ -62,11 +64,10 @@ def _errors(
     model, task, training = nouns
     site, room = make_site(make_flow(model, task, training)), plan.room(grid.nodes)
     paths = make_paths(site, task.target, strata, counts, cloud)
-    # The derivative lags the value by an iteration: a tolerance far below what is asked for brings both home.
-    setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(1e-3 * plan.rtol))
+    setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(TOLERANCE_PART * plan.rtol))
     nothing = jnp.zeros((room, room))
-    problem = Problem(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.explicit)
-    rows = whole_march(problem, _blocks(grid, training), plan.measure.count)
+    replica = Replica(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.settings.iteration)
+    rows = whole_march(replica, _blocks(grid, training), plan.measure.count)
     if plan.measure.direct:
         train, test = (jnp.asarray(grid.to_saves) @ rows.averages[: grid.nodes, -len(SAMPLED) + i] for i in (0, 1))
         return train, test
@@ -77,4 +78,4 @@ def _errors(
 
 def _blocks(grid: Grid, training: Training) -> Blocks:
     clock = training.clock
-    return steps(clock.sizes()) if isinstance(clock, StepClock) else grid.blocks
+    return steps(clock.sizes()) if clock.in_steps else grid.blocks  # pyright: ignore[reportAttributeAccessIssue]

@@ -18,6 +18,11 @@ MOST_SCHEDULED = 10**6
 class Clock(eqx.Module):
     """How time runs: continuously up to a horizon, or in steps."""
 
+    @property
+    def in_steps(self) -> bool:
+        """Whether time runs in steps."""
+        return False
+
 
 class ContinuousClock(Clock):
     """Time from 0 to the horizon."""
@@ -31,6 +36,11 @@ class StepClock(Clock):
     step_size: Float[Array, "*steps"]
     """One size, or one a step."""
     num_steps: int = eqx.field(static=True)
+
+    @property
+    def in_steps(self) -> bool:
+        """It does."""
+        return True
 
     @property
     def is_even(self) -> bool:

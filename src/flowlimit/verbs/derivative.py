@@ -6,8 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dmft import Measure, differentiate, frozen_grid, make_plan, student_factor
-from ..dmft.paths import Counts
+from ..dmft import differentiate, frozen_grid
+from ..dmft.control.plan import make_plan
+from ..dmft.readout.measure import Measure
+from ..dmft.sampling.paths import Counts
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.checks import instance, integer, shown
@@ -16,7 +18,7 @@ from ..problem.models import Model
 from ..problem.tasks import Regression
 from ..problem.trainings import Training
 from ..results import Curve, Curves, Limit
-from ..results.spread import standard_error
+from ..results.spread import standard_error, student_factor
 from ..types import PRNGKey
 from .solve import MEMORY_LIMIT
 

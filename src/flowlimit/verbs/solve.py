@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dmft import Measure, Solved, all_curves, make_kernels, make_plan, solve, unsolved
+from ..dmft import AbstractSolver, Answer, Request, default_solver
 from ..numerics.deadline import Deadline, checked_seconds
 from ..numerics.devices import checked_devices
 from ..numerics.memory import checked_bytes
@@ -15,15 +15,14 @@ from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
 from ..problem.checks import shown
-from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
 from ..problem.limits import check_limit_request
 from ..problem.models import Model
 from ..problem.models.scales import PerCoordinate
-from ..problem.requests import named_observables, positions_of, times_at
+from ..problem.requests import named_observables
 from ..problem.tasks import Task
 from ..problem.trainings import Training
-from ..results import Code, Limit, Outcome
+from ..results import Code, Limit
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance
@@ -43,6 +42,7 @@ def solve_dmft(
     training: Training,
     *,
     rtol: float = 1e-2,
+    solver: AbstractSolver | None = None,
     key: int | PRNGKey = 0,
     save_at: Times | None = None,
     observables: Mapping[str, Observable] | None = None,
@@ -68,6 +68,9 @@ def solve_dmft(
         Relative accuracy of training and test error at two standard errors, down to 1e-6 of their start; below that
         the error bars stay honest, and only they. With a loss other than the squared one: of the loss and the test
         error.
+    solver
+        How the limit is found, with every number that decides it: `PanelSolver` for flows and `StepSolver` for
+        trainings in steps, each with its defaults, unless given; or one of your own, see `AbstractSolver`.
     key
         An int or a jax key, for the paths.
     save_at
@@ -106,30 +109,28 @@ def solve_dmft(
     """
     deadline = Deadline(checked_seconds("time_limit", time_limit))
     drop_programs()
-    _check(model, task, training, rtol, start)
+    _check(model, task, training, rtol, start, solver)
     check_limit_request(model, task, training, observables)
-    clock = training.clock
-    measure = Measure(named_observables(observables))
-    plan = make_plan(
-        model,
-        task,
-        training,
-        key=as_key(key),
-        rtol=rtol,
-        measure=measure,
-        memory_limit=checked_bytes("memory_limit", memory_limit),
-        devices=None if devices is None else checked_devices(devices),
-    )
-    refusal = plan.refusal(clock.num_steps + 1) if isinstance(clock, StepClock) else None
-    if refusal is not None:  # before anything of that length is made
-        saves, solved = np.zeros(0), unsolved(Outcome(Code.MEMORY, refusal))
-    else:
-        saves = times_at(clock, positions_of("save_at", save_at, clock))
-        check_conditions(model, task.loss, plan.site.flow)
-        with reporter(progress, "solve") as report:
-            solved = solve(plan, saves, _beginning(start), deadline.shared_by(plan.mesh), report)
-    origin = provenance(key, model=model, task=task, training=training)
-    limit = _record(solved, saves, isinstance(clock, StepClock), float(task.error_floor), origin)
+    solver = solver or default_solver(training.clock)
+    with reporter(progress, "solve") as report:
+        request = Request(
+            model=model,
+            task=task,
+            training=training,
+            rtol=float(rtol),
+            key=as_key(key),
+            save_at=save_at,
+            observables=named_observables(observables),
+            memory_limit=checked_bytes("memory_limit", memory_limit),
+            devices=None if devices is None else checked_devices(devices),
+            start=start,
+            deadline=deadline,
+            report=report,
+        )
+        check_conditions(model, task.loss, request.flow)
+        answer = solver.solve(request)
+    origin = provenance(key, model=model, task=task, training=training) | {"solver": repr(solver)}
+    limit = _record(request, answer, origin)
     if throw:
         limit.result.raise_if_failed()
         if limit.result.code in (Code.TOLERANCE, Code.TIMEOUT):
@@ -137,7 +138,7 @@ def solve_dmft(
     return limit
 
 
-def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
+def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any, solver: Any) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     if not isinstance(task, Task):
@@ -147,7 +148,7 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
         )
     if not isinstance(training, Training):
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
-    if not task.loss.closes and not isinstance(training.clock, StepClock):
+    if not task.loss.closes and not training.clock.in_steps:
         raise ValueError(
             f"training: given {training!r}; the limit of a {type(task.loss).__name__} is solved for gradient descent, "
             f"e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step does to 0"
@@ -161,34 +162,28 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
         raise ValueError(f"rtol: given {shown(rtol)}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")
     if start is not None and not isinstance(start, Limit):
         raise TypeError(f"start: given {type(start).__name__}, needs a limit, e.g. what fl.solve_dmft returned")
+    if solver is not None and not isinstance(solver, AbstractSolver):
+        raise TypeError(f"solver: given {shown(solver)}, needs a solver, e.g. fl.PanelSolver(order=10)")
 
 
-def _beginning(start: Limit | None) -> tuple[np.ndarray, int] | None:
-    if start is None or "level" not in start.stats:
-        return None
-    edges = start.stats["edges"]
-    return np.zeros(1) if edges is None else np.asarray(edges), start.stats["level"]
-
-
-def _record(solved: Solved, saves: np.ndarray, discrete: bool, noise_var: float, origin: Mapping[str, Any]) -> Limit:
-    if solved.grid is None or not solved.replicas.whole:
+def _record(request: Request, answer: Answer, origin: Mapping[str, Any]) -> Limit:
+    discrete = request.training.clock.in_steps
+    if not answer.values:
         empty = {"train_error": np.zeros((0, 0)), "test_error": np.zeros((0, 0))}
         parts = {name: np.zeros(0) for name in empty}
-        return Limit(np.zeros(0), empty, discrete, parts, parts, parts, solved.outcome, solved.stats, origin)
-    values, errors = all_curves(solved.replicas)
-    kernels, operators = make_kernels(solved.grid, solved.solutions, noise_var)
-    part = lambda which: {name: getattr(error, which) for name, error in errors.items()}
+        return Limit(np.zeros(0), empty, discrete, parts, parts, parts, answer.outcome, answer.stats, origin)
+    none = dict.fromkeys(answer.values, np.zeros(len(request.saves)))
     return Limit(
-        times=saves,
-        values=values,
+        times=request.saves,
+        values=answer.values,
         discrete=discrete,
-        statistical=part("statistical"),
-        bias=part("bias"),
-        time_error=part("time"),
-        result=solved.outcome,
-        stats=solved.stats,
+        statistical=none | dict(answer.statistical),
+        bias=none | dict(answer.bias),
+        time_error=none | dict(answer.time_error),
+        result=answer.outcome,
+        stats=answer.stats,
         provenance=origin,
-        kernels=kernels,
-        operators=operators,
-        paths=solved.sample,
+        kernels=answer.kernels,
+        operators=answer.operators,
+        paths=answer.paths,
     )

@@ -1,0 +1,188 @@
+"""The host's part of a solve: a pilot, then the moves that the error bars ask for, until the rule or the user ends it.
+
+What to do next is decided in `moves`; here it is done. Before every move the deadline and the user's stop are looked
+at. The outcome says what was missed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...numerics.blocks import Edges
+from ...numerics.deadline import Deadline, OutOfTimeError
+from ...numerics.devices import any_process
+from ...results import Code, Outcome, PathSample
+from ..readout.grid import Grid, Saves, make_grid
+from ..readout.solution import Solution
+from ..sampling.modes import modes_of
+from ..sampling.paths import Counts
+from ..settings import StepSettings
+from .errors import Replicas, judge
+from .moves import Choice, Move, choose
+from .pilot import BlowUpError, RoomError, choose_panels
+from .plan import Plan
+from .replicas import batch_seconds, run_batch
+from .work import Work, add_paths, late, split_panels, state_of, verdict
+
+Report = Callable[[float, str], Any]
+
+PILOT_PART = 0.3
+"""Part of the progress bar that the pilot has."""
+
+
+class StoppedError(Exception):
+    """The user's progress function asked for the end."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a solve found: its grid, its replicas with their solutions, some paths, and how it ended."""
+
+    grid: Grid | None
+    replicas: Replicas
+    solutions: list[Solution]
+    sample: PathSample | None
+    outcome: Outcome
+    stats: dict[str, Any]
+
+
+def unsolved(outcome: Outcome) -> Solved:
+    """Return what there is of a solve that has no answer."""
+    return Solved(None, Replicas(), [], None, outcome, {})
+
+
+def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, deadline: Deadline, report: Report) -> Solved:
+    """Solve a plan; ``start`` gives panels to begin with and a level."""
+    watch = _Watch(plan, deadline, report)
+    work = None
+    try:
+        work = _begin(plan, saves, start, watch)
+        while (choice := choose(plan.settings, state_of(plan, work))).move is not Move.END:
+            watch.look(plan, work, choice)
+            work = _make_move(plan, work, choice, deadline)
+        outcome = verdict(plan, work)
+    except OutOfTimeError:
+        outcome = late(plan, work, deadline)
+    except StoppedError:
+        outcome = Outcome(Code.STOPPED, f"stopped by progress() at: {watch.at}")
+    except BlowUpError as error:
+        outcome = Outcome(Code.DIVERGED, f"{error}; is its limit finite there?")
+    except MemoryError as error:
+        outcome = Outcome(Code.MEMORY, str(error))
+    return _finish(plan, work, outcome, deadline)
+
+
+class _Watch:
+    """Looks at the deadline and at the user's stop; raises if either is there."""
+
+    def __init__(self, plan: Plan, deadline: Deadline, report: Report) -> None:
+        self.deadline, self.at = deadline, "the beginning"
+        self._stops = lambda fraction, message: any_process(plan.mesh, bool(report(fraction, message)))
+
+    def pilot(self, fraction: float, message: str) -> None:
+        """Look while panels are being chosen."""
+        self._tell(PILOT_PART * fraction, message)
+        self.deadline.check()
+
+    def look(self, plan: Plan, work: Work, choice: Choice) -> None:
+        """Look before a move, and whether there is time for it."""
+        done, of = len(work.replicas.whole), max(choice.target, 1)
+        name = f"level {work.level}, {choice.move.value}"
+        if choice.move is Move.REPLICATE:
+            name = f"level {work.level}, replica {done} of {of}"
+        self._tell(PILOT_PART + (1.0 - PILOT_PART) * min(1.0, done / of), name)
+        if not self.deadline.allows(_seconds(plan, work, choice)):
+            raise OutOfTimeError
+
+    def _tell(self, fraction: float, message: str) -> None:
+        self.at = message
+        if self._stops(fraction, message):
+            raise StoppedError
+
+
+def _seconds(plan: Plan, work: Work, choice: Choice) -> float:
+    """Return the seconds that a move takes until it can be looked at again, as far as is known."""
+    if choice.move is Move.REPLICATE:
+        return batch_seconds(plan, work, choice.target)
+    settings = plan.settings
+    return settings.first_look * work.seconds * (settings.level_factor if choice.move is Move.CLIMB else 1.0)
+
+
+def _make_move(plan: Plan, work: Work, choice: Choice, deadline: Deadline) -> Work:
+    if choice.move is Move.REPLICATE:
+        return run_batch(plan, work, choice.target, deadline)
+    return split_panels(plan, work) if choice.move is Move.SPLIT else add_paths(plan, work)
+
+
+def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Watch) -> Work:
+    """Return the work before its first replica: grid, modes and counts. Of steps, the quick look if that is enough."""
+    known, level = (np.zeros(1), plan.first_level) if start is None else start
+    if plan.explicit:
+        looked = _quick_look(plan, saves, watch)
+        if looked.unsettled or judge(looked.replicas, plan.rtol).total <= 1.0:
+            return looked
+        grid, solution = looked.grid, looked.solutions[0]
+        previous, seconds = looked, looked.seconds
+    else:
+        grid, solution = _pilot(plan, saves, known, watch)
+        previous, seconds = None, 0.0
+    counts = plan.counts(level, grid.nodes) or plan.counts(min(level, 0), grid.nodes)
+    assert counts is not None  # the pilot ran with these counts or fewer
+    none = Replicas(judged=plan.measure.judged)
+    look = plan.settings.first_look
+    own = Work(grid, modes_of(grid, solution), level, counts, solution, none, [], look, seconds=seconds)
+    return replace(own, previous=previous)
+
+
+def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch) -> tuple[Grid, Solution]:
+    clock, room = plan.site.flow.clock, plan.room(1)
+    while True:
+        watch.pilot(0.0, "panels")
+        replica = plan.replica(room, _pilot_counts(plan, room), 0)
+        try:
+            horizon = float(clock.horizon)  # pyright: ignore[reportAttributeAccessIssue]
+            edges, solution = choose_panels(
+                replica, plan.panels, horizon, plan.rtol, known, plan.measure.count, watch.pilot
+            )
+            return make_grid(clock, edges, saves, plan.settings.order), solution
+        except RoomError as full:
+            known, room = full.edges, plan.room(room + 1)
+
+
+def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
+    """Solve steps twice, with no modes of z known yet."""
+    watch.pilot(0.0, "a first look")
+    assert isinstance(plan.settings, StepSettings)
+    look, grid = plan.settings.quick_look, make_grid(plan.site.flow.clock, None, saves, plan.settings.order)
+    none = Replicas(judged=plan.measure.judged)
+    work = Work(grid, None, min(plan.first_level, 0), _pilot_counts(plan, grid.nodes), None, none, [], look)
+    return run_batch(plan, work, look, watch.deadline)
+
+
+def _pilot_counts(plan: Plan, nodes: int) -> Counts:
+    counts = plan.counts(min(plan.first_level, 0), nodes)
+    if counts is None:
+        raise MemoryError(plan.refusal(nodes))
+    return counts
+
+
+def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline) -> Solved:
+    if work is None:
+        return replace(unsolved(outcome), stats={"seconds": deadline.spent, "rtol": plan.rtol})
+    work = work.best(plan.rtol)
+    stats = {
+        "seconds": deadline.spent,
+        "rtol": plan.rtol,
+        "nodes": work.grid.nodes,
+        "level": work.level,
+        "paths": work.counts.paths,
+        "response_paths": work.counts.few,
+        "replicas": len(work.replicas.whole),
+        "half_replicas": len(work.replicas.half),
+        "devices": 1 if plan.mesh is None else plan.mesh.size,
+        "memory_bytes": plan.memory(work.counts, work.grid.nodes),
+        "edges": None if work.grid.edges is None else work.grid.edges.tolist(),
+    }
+    return Solved(work.grid, work.replicas, work.solutions, work.sample, outcome, stats)

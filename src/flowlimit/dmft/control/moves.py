@@ -1,0 +1,118 @@
+"""What a solve does next: the state it is in, its four moves, and the rule that chooses among them.
+
+The rule is a pure function without arrays, so that it can be tested over all states by itself: from every state a solve
+ends within `PathSettings.most_moves` moves. The driver looks at the deadline and at the user's stop before every move.
+"""
+
+import enum
+import math
+from dataclasses import dataclass
+
+from ...results.spread import student_factor
+from ..settings import PathSettings
+
+
+class Move(enum.Enum):
+    """What a solve can do."""
+
+    REPLICATE = "run more replicas"
+    SPLIT = "halve panels"
+    CLIMB = "take more paths"
+    END = "end"
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """By which factor each part of the error exceeds what was asked for, at worst; below 1 all is well."""
+
+    statistical: float
+    bias: float
+    time: float
+    total: float
+
+
+UNKNOWN = Shortfall(math.inf, math.inf, math.inf, math.inf)
+"""Before there are error bars."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the rule sees of a solve.
+
+    ``target`` is the number of replicas that there shall be before error bars are looked at. ``unsettled`` says that a
+    block of the newest replicas did not settle. ``has_paths`` says that there is memory for the next level.
+    """
+
+    replicas: int = 0
+    target: int = 0
+    level: int = 0
+    splits: int = 0
+    short: Shortfall = UNKNOWN
+    unsettled: bool = False
+    has_paths: bool = True
+
+    def can_split(self, settings: PathSettings) -> bool:
+        """Whether panels may be halved; steps may not."""
+        return self.splits < settings.splits
+
+    def can_climb(self, settings: PathSettings) -> bool:
+        """Whether there is a next level of paths."""
+        return self.has_paths and self.level < settings.last_level
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A move, and for more replicas how many there shall be."""
+
+    move: Move
+    target: int = 0
+
+
+SPLIT, CLIMB, END = Choice(Move.SPLIT), Choice(Move.CLIMB), Choice(Move.END)
+
+
+def choose(settings: PathSettings, state: State) -> Choice:
+    """Return what to do next."""
+    if state.unsettled:
+        return SPLIT if state.can_split(settings) else END
+    if state.replicas < state.target:
+        return Choice(Move.REPLICATE, state.target)
+    if state.short.total <= 1.0:
+        return END
+    return (_after_first_look if state.replicas < settings.replicas else _after_all)(settings, state)
+
+
+def _after_first_look(settings: PathSettings, state: State) -> Choice:
+    """Leave what cannot be mended by replicas at once, or run them all: they at least narrow the bars."""
+    short, all_replicas = state.short, Choice(Move.REPLICATE, settings.replicas)
+    if short.time > 1.0:
+        return SPLIT if state.can_split(settings) else all_replicas
+    spread = short.statistical / student_factor(state.replicas)
+    too_wide = spread**2 * state.replicas > settings.hopeless * settings.most_replicas
+    hopeless = short.bias > settings.hopeless or too_wide
+    return CLIMB if hopeless and state.can_climb(settings) else all_replicas
+
+
+def _after_all(settings: PathSettings, state: State) -> Choice:
+    short = state.short
+    if short.time > settings.time_part and state.can_split(settings):
+        return SPLIT
+    needed = replicas_needed(settings, state.replicas, short)
+    if short.bias <= settings.bias_part and state.replicas < needed <= settings.most_replicas:
+        return Choice(Move.REPLICATE, needed + -needed % settings.batch)
+    if state.can_climb(settings):
+        return CLIMB
+    return SPLIT if short.time > short.bias and state.can_split(settings) else END
+
+
+def replicas_needed(settings: PathSettings, done: int, short: Shortfall) -> int:
+    """Return how many replicas bring the spread down to what the bias and the time error leave; one too many if none.
+
+    Examples
+    --------
+    >>> replicas_needed(PathSettings(), 8, Shortfall(statistical=1.2, bias=0.0, time=0.0, total=1.2))
+    13
+    """
+    room = max(1.0 - short.bias**2 - short.time**2, settings.spread_room)
+    needed = settings.spread_margin * done * short.statistical**2 / room
+    return math.ceil(needed) if needed <= settings.most_replicas else settings.most_replicas + 1

@@ -1,0 +1,138 @@
+"""The pilot: one solve with few paths that chooses panels as it goes, and the modes of z that matter."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+
+from ...numerics.blocks import Edges, panels
+from ...numerics.devices import of_first_process
+from ...types import Scalar
+from ..engine.march import advance_blocks, in_room, start
+from ..engine.replica import Replica
+from ..engine.shards import on_devices
+from ..engine.site import Site
+from ..engine.state import Paths
+from ..readout.curves import NEGLIGIBLE
+from ..readout.grid import panel_tail
+from ..readout.solution import Solution, read_solution
+from ..settings import PanelSettings
+
+FIRST_RATES = 3.0
+"""Length of the first panel, in units of the fastest rate of the lazy solution at the initialisation."""
+SETTLED_FACTOR = 10.0
+"""Factor on the agreement asked for up to which a pilot's panel counts as settled."""
+SLOWEST_GROWTH = 0.5
+"""The least factor from an accepted panel to the next."""
+LAST_STRETCH = 1.01
+"""Factor by which a panel may be longer than its tail asks for if it then ends at the horizon."""
+TINY = 1e-300
+"""Below every size: no division by 0."""
+SAME = 1e-12
+"""Relative distance up to which two edges are one."""
+
+
+class RoomError(Exception):
+    """The arrays have no room for another panel; ``edges`` are the panels found so far."""
+
+    def __init__(self, edges: Edges) -> None:
+        super().__init__("no room for another panel")
+        self.edges = edges
+
+
+class BlowUpError(Exception):
+    """No panel is short enough: the flow ceases to be finite at ``time``."""
+
+    def __init__(self, time: float) -> None:
+        super().__init__(f"the flow ceases to be finite at time {time:g}")
+        self.time = time
+
+
+def choose_panels(
+    replica: Replica,
+    settings: PanelSettings,
+    horizon: float,
+    rtol: float,
+    known: Edges,
+    observables: int,
+    watch: Callable[[float, str], None],
+) -> tuple[Edges, Solution]:
+    """Solve from 0 to the horizon, each panel as long as its spectral tail allows.
+
+    ``settings.panel_part * rtol`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried
+    first. ``watch`` is told the progress before every try; it raises to end the solve.
+    """
+    watch(0.0, "panels")
+    tolerance, order = settings.panel_part * rtol, settings.order
+    predicted = lambda tail: settings.safety * (tolerance / tail) ** (1.0 / order)
+    front, rows = start(replica, observables)
+    room, edges = replica.paths.normals.shape[0], [0.0]
+    length = first_length(replica, horizon)
+    scale = None
+    while edges[-1] < horizon:
+        node = (len(edges) - 1) * order
+        if node + order > room:
+            raise RoomError(np.array(edges))
+        watch(edges[-1] / horizon, f"panels up to time {edges[-1]:.3g}")
+        end = _next_edge(edges[-1], length, horizon, known)
+        panel = in_room(replica, panels(np.array([edges[-1], end]), order), first=len(edges) - 1)
+        tried, rows = advance_blocks((replica, *panel, front), rows)
+        tail, scale = _relative_tail(rows, slice(node, node + order), replica.setting.tolerance, scale)
+        tail = float(of_first_process(replica.mesh, np.array(tail)))
+        length = end - edges[-1]
+        if tail > tolerance:
+            if length < settings.shortest * horizon:
+                raise BlowUpError(edges[-1])
+            length *= np.clip(predicted(tail), *settings.shrink)
+            known = known[known <= edges[-1]]
+            continue
+        front = tried
+        edges.append(end)
+        length *= np.clip(predicted(max(tail, TINY)), SLOWEST_GROWTH, settings.growth)
+    return np.array(edges), read_solution(replica, rows, (len(edges) - 1) * order)
+
+
+def first_length(replica: Replica, horizon: float) -> float:
+    """Return a length for the first panel, from the rate of the lazy solution at the start."""
+    rate = float(_mean_rate(replica.mesh, replica.site, replica.paths))
+    fastest = rate * (1.0 + 1.0 / np.sqrt(float(replica.setting.aspect_ratio))) ** 2
+    return min(horizon, FIRST_RATES / fastest) if fastest > 0.0 else horizon
+
+
+@eqx.filter_jit
+def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
+    def rate(site: Site, paths: Paths) -> Scalar:
+        theta, zero = paths.theta[None], jnp.zeros((1, paths.theta.shape[1]))
+        slopes = site.slopes(jnp.zeros(1), theta, zero)
+        return paths.total(jnp.abs(jnp.sum(slopes.A * slopes.C, axis=1)[0]) @ paths.probability)
+
+    return on_devices(mesh, rate, site, paths, like=0.0)
+
+
+def _next_edge(start: float, length: float, horizon: float, known: Edges) -> float:
+    ahead = known[known > start * (1.0 + SAME)]
+    if len(ahead):
+        return float(ahead[0])
+    left = horizon - start
+    if left <= LAST_STRETCH * length:
+        return horizon
+    return start + min(length, left / 2.0) if left < 2.0 * length else start + length
+
+
+def _relative_tail(rows: Any, own: slice, tolerance: Scalar, scale: Any) -> tuple[float, Any]:
+    """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
+    L, R = np.asarray(rows.L)[: own.stop, : own.stop], np.asarray(rows.R_w)[own, : own.stop]
+    disagreement = float(np.asarray(rows.disagreement)[own.start])
+    roots = [L[own], L[own] + R @ L]
+    sizes = [np.linalg.norm(root, axis=1) for root in roots]
+    if not disagreement <= SETTLED_FACTOR * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):
+        return np.inf, scale
+    scale = [size[0] for size in sizes] if scale is None else scale
+    tails = (
+        panel_tail(root) / max(size.min(), NEGLIGIBLE * first, TINY)
+        for root, size, first in zip(roots, sizes, scale, strict=True)
+    )
+    return max(tails), scale

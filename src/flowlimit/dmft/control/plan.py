@@ -1,0 +1,254 @@
+"""A solve's plan: the problem in the solver's terms, its path counts level by level, and what is refused."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+from jaxtyping import Array, Float
+
+from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
+from ...numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
+from ...numerics.streams import Purpose, stream
+from ...problem.flow import make_flow
+from ...problem.laws import Target
+from ...problem.models import Model
+from ...problem.tasks import Regression, Task
+from ...problem.trainings import Training
+from ...types import PRNGKey
+from ..engine.history import CHUNK
+from ..engine.replica import Reference, Replica
+from ..engine.shards import AXIS, spread_paths, spread_samples
+from ..engine.site import Site, is_linear, make_site
+from ..engine.state import Paths, SamplePaths, Setting, memory_bytes, sample_bytes
+from ..readout.measure import Measure
+from ..readout.solution import Solution
+from ..sampling.modes import Rotation, output_modes
+from ..sampling.paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
+from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
+from ..settings import PanelSettings, PathSettings, StepSettings
+
+KEPT = 4
+"""Operators that are kept of each replica."""
+ROOM_GROWTH = 1.34
+"""Factor between the rooms that arrays may have: few of them, so that compiled programs are used again."""
+STEP_CHUNKS, PANEL_CHUNKS = 3, 6
+"""Chunks of the smallest room: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
+
+
+_make_paths = eqx.filter_jit(make_paths)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is solved, how well, and with how much memory."""
+
+    site: Site
+    task: Task
+    settings: PathSettings
+    key: PRNGKey
+    rtol: float
+    measure: Measure
+    memory_limit: float  # bytes
+    mesh: Mesh | None = None  # devices that paths are spread over
+
+    @property
+    def explicit(self) -> bool:
+        """Whether time runs in steps."""
+        return self.site.flow.clock.in_steps
+
+    @property
+    def panels(self) -> PanelSettings:
+        """The settings of a plan whose time does not run in steps."""
+        assert isinstance(self.settings, PanelSettings)
+        return self.settings
+
+    @property
+    def law(self) -> Target:
+        """Law of the target."""
+        return self.task.target
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the samples side is stochastic: for every loss but the squared one, which closes."""
+        return not self.task.loss.closes
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether matched moments make the answer exact, so that few paths are enough."""
+        return not self.sampled and is_linear(self.site)
+
+    def rows(self, nodes: int) -> int:
+        """Return the rows of operators over that many nodes: one for each output."""
+        return nodes * self.site.outputs
+
+    def room(self, nodes: int) -> int:
+        """Return the rows that arrays have room for: one of a few numbers, each a multiple of a chunk."""
+        room = (STEP_CHUNKS if self.explicit else PANEL_CHUNKS) * CHUNK
+        while room < self.rows(nodes):
+            room = -(-int(ROOM_GROWTH * room) // CHUNK) * CHUNK
+        return room
+
+    def counts(self, level: int, nodes: int) -> Counts | None:
+        """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
+        own = self.settings
+        if self.exact and level <= 0:
+            kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
+            matched = 4 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
+            paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), own.fewest_response_paths
+        else:
+            paths = int(own.first_paths * float(own.level_factor) ** level)
+            few = max(paths // own.response_parts[min(max(level, 0), len(own.response_parts) - 1)], 1)
+        while self._least_memory(Counts(paths, few), nodes) > self.memory_limit:
+            few //= 2
+            if few < own.fewest_response_paths:
+                return None
+        return Counts(paths, few)
+
+    def workers(self, counts: Counts, nodes: int) -> int:
+        """Return how many replicas are solved at once: as cores and memory allow."""
+        if self.mesh is not None:  # programs of several devices wait for each other: two at once could wait for ever
+            return 1
+        free = self.memory_limit - self._least_memory(counts, nodes)
+        return max(1, min(self.settings.most_workers, usable_cores(), 1 + int(free // self.bytes(counts, nodes))))
+
+    def memory(self, counts: Counts, nodes: int) -> int:
+        """Return the bytes that a solve adds to the process, or to each device's."""
+        more = self.workers(counts, nodes) - 1
+        return self._least_memory(counts, nodes) + more * self.bytes(counts, nodes)
+
+    def _least_memory(self, counts: Counts, nodes: int) -> int:
+        """Return the same with one replica at a time: programs, a replica, and what is kept of all of them."""
+        programs = PROGRAMS if self.explicit else PANEL_PROGRAMS
+        return programs + self.bytes(counts, nodes) + 8 * KEPT * self.settings.replicas * self.rows(nodes) ** 2
+
+    def refusal(self, nodes: int) -> str | None:
+        """Say why so many nodes do not fit into the memory allowed; None if they do."""
+        if self.counts(min(self.first_level, 0), nodes) is not None:
+            return None
+        fewest = Counts(self.settings.first_paths, self.settings.fewest_response_paths)
+        needed = self._least_memory(fewest, nodes)
+        return (
+            f"{nodes} nodes need {gibibytes(needed)}, the limit is {gibibytes(self.memory_limit)}; raise "
+            f"memory_limit=, or take fewer steps or a larger rtol"
+        )
+
+    @property
+    def known_refusal(self) -> str | None:
+        """What `refusal` says of steps, whose number is known before anything is solved; None for panels."""
+        return self.refusal(self.site.flow.clock.num_steps + 1) if self.explicit else None  # pyright: ignore
+
+    @property
+    def first_level(self) -> int:
+        """The level of paths to begin with."""
+        if self.rtol >= self.settings.rough:
+            return self.settings.lowest_level
+        return 0 if self.rtol > self.settings.sharp or self.exact else min(1, self.settings.last_level)
+
+    def bytes(self, counts: Counts, nodes: int) -> int:
+        """Return the memory of one replica on each device."""
+        strata, k, noise = stratum_count(self.law), self.site.parameters, self.site.flow.noise
+        own = lambda paths: -(-paths // (1 if self.mesh is None else self.mesh.size))
+        room, paths = self.room(nodes), own(strata * counts.paths)
+        one = memory_bytes(room, self.settings.order, k, paths, own(strata * counts.few))
+        one += 8 * room * (k * paths * (noise.temperature is not None) + room * noise.on_samples)
+        samples = (own(number) for number in self._sample_counts(counts))
+        return one + sample_bytes(room, *samples) if self.sampled else one
+
+    def cloud(self, nodes: int, counts: Counts, number: int, rotation: Rotation | None) -> Cloud:
+        """Return the normals of the replica with that number."""
+        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, number)))
+        rng = np.random.default_rng(seed)
+        rows, rotation = self.rows(nodes), self._agreed(rotation)
+        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng)
+
+    def replica(
+        self,
+        nodes: int,
+        counts: Counts,
+        number: int,
+        *,
+        rotation: Rotation | None = None,
+        reference: Solution | None = None,
+        half: bool = False,
+    ) -> Replica:
+        """Return the replica with that number; with ``half`` the first half of its net, in arrays of the same shape."""
+        own = Counts(counts.paths // 2, counts.few // 2) if half else counts
+        paths = self._paths(own, self.cloud(nodes, own, number, rotation), half=half)
+        noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
+        setting = Setting(self.task.aspect_ratio, noise_var, jnp.asarray(self.settings.iteration_part * self.rtol))
+        room = self.room(nodes)
+        known = (None, None) if reference is None else (reference.R_w, reference.L)
+        first = Reference(*(_with_room(operator, room) for operator in known))
+        samples = self._samples(nodes, counts, number, reference, half=half) if self.sampled else None
+        site, setting, first = put_everywhere(self.mesh, (self.site, setting, first))
+        return Replica(site, setting, paths, first, self.measure, self.settings.iteration, samples, self.mesh)
+
+    def _paths(self, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
+        """Return the paths of a cloud; with ``half`` as many more, without weight."""
+        strata, large = live_strata(self.law), (cloud.z, cloud.kicks)
+        if self.mesh is not None:  # what is large goes to its device directly
+            cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])
+        paths = _make_paths(self.site, self.law, strata, counts, cloud)
+        paths = doubled_room(paths) if half else paths
+        if self.mesh is None:
+            return paths
+        return spread_paths(self.mesh, paths, *(np.concatenate([x, x], axis=-1) if half else x for x in large))
+
+    def _samples(
+        self, nodes: int, counts: Counts, number: int, reference: Solution | None, *, half: bool
+    ) -> SamplePaths:
+        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.OUTPUTS, number)))
+        rng = np.random.default_rng(seed)
+        own, rows = self._sample_counts(counts), self.rows(nodes)
+        rotation = None if reference is None else self._agreed(output_modes(reference))
+        teachers, room = math.prod(self.law.shape), self.room(nodes)
+        noise = self.site.flow.noise
+        share = None if noise.batch_fraction is None else float(noise.batch_fraction)
+        cloud = draw_sample_cloud(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
+        if self.mesh is None:
+            normals, teacher, noises, probability, few, masks = (jnp.asarray(array) for array in cloud)
+            return SamplePaths(normals, teacher, noises, probability, few, masks)
+        return spread_samples(self.mesh, cloud)
+
+    def _sample_counts(self, counts: Counts) -> Counts:
+        """Return the paths of the samples side: those of all strata together, as errors of one sample may jump."""
+        strata, own = stratum_count(self.law), self.settings
+        return balanced_counts(
+            Counts(own.sample_paths * strata * counts.paths, own.sample_response_paths * strata * counts.few)
+        )
+
+    def _agreed(self, rotation: Rotation | None) -> Rotation | None:
+        """Return the same modes in all processes: where two are alike, rounding alone tells which is the first."""
+        return None if rotation is None else of_first_process(self.mesh, rotation)
+
+
+def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:
+    if operator is None:
+        return jnp.zeros((room, room))
+    return jnp.asarray(np.pad(operator, (0, room - operator.shape[0])))
+
+
+def make_plan(
+    model: Model,
+    task: Task,
+    training: Training,
+    *,
+    settings: PathSettings | None = None,
+    key: PRNGKey,
+    rtol: float,
+    measure: Measure,
+    memory_limit: int | float,
+    devices: Devices | None = None,
+) -> Plan:
+    """Turn a problem into a plan, with the default settings of its clock unless others are given."""
+    site = make_site(make_flow(model, task, training))
+    in_steps = training.clock.in_steps
+    settings = settings or (StepSettings() if in_steps else PanelSettings())
+    own = replace(measure, sampled=not task.loss.closes, direct=in_steps)
+    mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
+    return Plan(site, task, settings, key, rtol, own, float(memory_limit), mesh)

@@ -1,0 +1,99 @@
+"""From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
+
+import time
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float
+
+from ...numerics.blocks import Blocks
+from ...numerics.deadline import Deadline
+from ...numerics.devices import any_process, put_everywhere
+from .history import Node
+from .panels.block import advance as advance_panel
+from .replica import Replica
+from .shards import on_devices
+from .state import Front, Rows, empty_rows, start_front
+from .steps.step import advance_step
+
+SECONDS_AT_ONCE = 0.5
+"""Time that one call of the compiled program should take where there is a deadline: it cannot be stopped inside."""
+
+
+def march(replica: Replica, blocks: Blocks, observables: int, deadline: Deadline | None = None) -> Rows:
+    """Solve all blocks; raise `OutOfTimeError` once a deadline is over."""
+    front, rows = start(replica, observables)
+    if deadline is None or deadline.limit is None:
+        return advance_blocks((replica, *in_room(replica, blocks), front), rows)[1]
+    first, count, total = 0, 1, blocks.times.shape[0]
+    while first < total:
+        deadline.check()
+        began = time.perf_counter()
+        piece = jax.tree.map(lambda x, own=slice(first, first + count): np.asarray(x)[own], blocks)
+        front, rows = jax.block_until_ready(advance_blocks((replica, *in_room(replica, piece, first), front), rows))
+        first += len(piece.times)
+        if not any_process(deadline.mesh, time.perf_counter() - began > SECONDS_AT_ONCE / 2.0):
+            count *= 2
+    return rows
+
+
+# The rows are large and updated in place. The front is not, so that a block can be tried again.
+@eqx.filter_jit(donate="all-except-first")
+def advance_blocks(fixed: tuple[Replica, Blocks, Node, Node, Front], rows: Rows) -> tuple[Front, Rows]:
+    """Solve so many blocks, the first of which is the solve's block number ``first``; see `in_room`."""
+    return on_devices(fixed[0].mesh, _advance, *fixed, rows, like=(fixed[4], rows))
+
+
+def in_room(replica: Replica, blocks: Blocks, first: int = 0) -> tuple[Blocks, Node, Node]:
+    """Return blocks in arrays with room for more, so that any number takes one program; their first and their count."""
+    rows = replica.paths.normals.shape[0] // replica.site.outputs
+    count, order = blocks.times.shape
+    pad = lambda x: jnp.asarray(np.pad(np.asarray(x), [(0, rows // order - count)] + [(0, 0)] * (x.ndim - 1)))
+    return put_everywhere(replica.mesh, (jax.tree.map(pad, blocks), jnp.array(first), jnp.array(count)))
+
+
+@eqx.filter_jit
+def start(replica: Replica, observables: int) -> tuple[Front, Rows]:
+    """Return the front at time 0 and rows of which none is reached."""
+    begin = lambda replica: _start(replica, observables)
+    alone = replace(replica, paths=replace(replica.paths, axis=None))  # its arrays alone tell the kind of result
+    return on_devices(replica.mesh, begin, replica, like=jax.eval_shape(lambda: begin(alone)))
+
+
+def whole_march(replica: Replica, blocks: Blocks, observables: int) -> Rows:
+    """Solve all blocks in one pure function, which can be differentiated forwards and mapped over parameters."""
+    first, count = jnp.array(0), jnp.array(blocks.times.shape[0])
+    return _advance(replica, blocks, first, count, *_start(replica, observables))[1]
+
+
+def _advance(
+    replica: Replica, blocks: Blocks, first: Node, count: Node, front: Front, rows: Rows
+) -> tuple[Front, Rows]:
+    one, width = advance_step if replica.explicit else advance_panel, blocks.times.shape[1] * replica.site.outputs
+
+    def block(index: Node, carry: tuple[Front, Rows]) -> tuple[Front, Rows]:
+        own = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, index, keepdims=False), blocks)
+        return one(replica, own, (first + index) * width, *carry)
+
+    return lax.fori_loop(0, count, block, (front, rows))
+
+
+def _start(replica: Replica, observables: int) -> tuple[Front, Rows]:
+    white = replica.samples is None and replica.site.flow.noise.on_samples
+    initial = None if replica.explicit else _initial_averages(replica)
+    kind = {"explicit": replica.explicit, "white": white, "initial": initial}
+    return start_front(replica.paths), empty_rows(replica.paths, observables, replica.samples, **kind)
+
+
+def _initial_averages(replica: Replica) -> Float[Array, "initial"]:
+    """Return the averages at time 0 and the test error there, from the paths: exact where moments are matched."""
+    site, paths, t = replica.site, replica.paths, jnp.zeros(1)
+    theta = paths.theta[None]
+    w = site.weight(t, theta)
+    averages = replica.observe(site, Blocks(t, jnp.zeros((1, 1)), jnp.zeros(1)), theta, w, paths)[0]
+    distance = paths.total((w[0] - paths.w_star) ** 2 @ paths.probability)
+    return jnp.concatenate([averages, (distance + replica.setting.noise_var)[None]])

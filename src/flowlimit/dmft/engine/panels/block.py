@@ -1,0 +1,220 @@
+"""One block of the causal solve: weights side and samples side iterated until they agree.
+
+On a panel both sides are unknown at all its nodes. One iteration takes a Newton step on every path at the current G and
+z, computes the response R_w of the paths, then G and the root of C_f; it converges faster than any power, as Volterra
+equations do, with no damping.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Bool, Float, Int
+
+from ....numerics.blocks import Blocks
+from ....types import Scalar
+from ...settings import Iteration
+from ..history import Node, before, onto_history, times_history
+from ..replica import Replica
+from ..samples_side import Feedback, Root, feedback_rows, noise_columns, root_rows
+from ..site import NodePaths, NodeTheta
+from ..state import Front, Paths, Rows, Total
+from .correction import corrected_response, corrected_root
+from .weights_side import (
+    Equations,
+    Linearised,
+    advance_tangents,
+    better_start,
+    block_response,
+    block_tangents,
+    linearise,
+    newton_paths,
+)
+
+NEGLIGIBLE = 1e-6
+"""Roots of errors below this part of the first error's root are not iterated to relative accuracy."""
+
+
+class Guess(NamedTuple):
+    """A block's unknowns, how much the last iteration changed them, and the number of iterations."""
+
+    theta: NodeTheta
+    W: NodePaths
+    R: Float[Array, "q N"]
+    G: Feedback
+    root: Root
+    change: Scalar
+    iterations: Int[Array, ""]
+    consistent: Bool[Array, ""]  # whether G is that of R
+
+
+def advance(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
+    """Solve the block whose first node is ``node``."""
+    guess = _first_guess(replica, block, node, front, rows)
+    step = lambda guess: _iterate(replica, block, node, front, rows, guess)
+    # written so that a NaN ends the loop: the driver sees it and takes a shorter panel
+    most = _rule(replica).most
+    unsettled = lambda guess: (guess.iterations < most) & (guess.change >= replica.setting.tolerance)
+    guess = lax.while_loop(unsettled, step, guess)
+    return _accept(replica, block, node, front, rows, guess)
+
+
+def _rule(replica: Replica) -> Iteration:
+    assert replica.iteration is not None  # panels are iterated
+    return replica.iteration
+
+
+def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows) -> Guess:
+    """Operators as in the reference, or as at the last node; a path stays or goes on as it went, as fits better."""
+    q = block.times.shape[0]
+    last = jnp.maximum(node - 1, 0)
+    row = lambda operator: lax.dynamic_slice_in_dim(operator, last, 1, axis=0)
+    stays = lambda operator, columns: before(jnp.broadcast_to(row(operator), (q, operator.shape[0])), columns)
+    R, L, given = _known(replica, node, q)
+    known_G = feedback_rows(R, rows.G, node)
+    G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
+    fresh = jnp.diagonal(lax.dynamic_slice_in_dim(L, node, q, axis=1)) != 0.0
+    root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
+    theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
+    moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
+    equations = _equations(replica, block, node, front, rows, G, root)
+    theta = _follow(replica, equations, better_start(equations, (theta, moving)))
+    return Guess(theta, equations.weight(theta), R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
+
+
+def _known(replica: Replica, node: Node, q: int) -> tuple[Float[Array, "q N"], Float[Array, "q N"], Bool[Array, ""]]:
+    """Return the reference's rows of R_w and L, and whether there are any."""
+    R, L = (lax.dynamic_slice_in_dim(x, node, q, axis=0) for x in (replica.reference.R_w, replica.reference.L))
+    return R, L, jnp.any(L != 0.0)
+
+
+def _equations(
+    replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, root: Root
+) -> Equations:
+    """Return the block's equations at given operators: g = z/delta + memory of earlier blocks + G (w - w*)."""
+    z = times_history(root.L, replica.paths.normals, node + root.L.shape[0])  # over sqrt(delta)
+    source = z / jnp.sqrt(replica.setting.aspect_ratio) + times_history(G.past, rows.W, node)  # eq. (gf_g)
+    return Equations(replica.site, block, G.own, front.theta, source, replica.paths.w_star)
+
+
+def _linearise_few(replica: Replica, equations: Equations, theta: NodeTheta) -> Linearised:
+    """Linearise the paths that serve the responses."""
+    few = replica.paths.few_probability.shape[0]
+    return linearise(equations.first(few), theta[..., :few])
+
+
+def _follow(replica: Replica, equations: Equations, theta: NodeTheta) -> NodeTheta:
+    """Bring the paths to rest at given operators: cheap, and the operators then start from good paths."""
+    weight, paths = equations.weight, replica.paths
+
+    def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        theta, _, count = carry
+        new = newton_paths(equations, theta)
+        change = _relative_change(weight(new), weight(theta), paths.probability, jnp.array(1.0), paths.total)
+        return new, change, count + 1
+
+    rule = _rule(replica)
+    moving = lambda carry: (carry[1] > rule.followed) & (carry[2] < rule.most_followed)
+    return lax.while_loop(moving, again, (theta, jnp.array(jnp.inf), jnp.array(0)))[0]
+
+
+def _iterate(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> Guess:
+    setting, paths = replica.setting, replica.paths
+    equations = _equations(replica, block, node, front, rows, guess.G, guess.root)
+    theta = newton_paths(equations, guess.theta)
+    W = equations.weight(theta)
+    at = _linearise_few(replica, equations, theta)
+    mean = block_response(
+        at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, paths.few_probability
+    )
+    mean, square = paths.total((mean, paths.probability @ paths.w_star**2))
+    R = _correct_response(replica, node, rows, guess, -mean / setting.aspect_ratio)  # eq. (dmft_Rw)
+    G = feedback_rows(R, rows.G, node)
+    centre = times_history(G.past, rows.W, node) + G.own @ W
+    noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
+    scale = jnp.sqrt(square + setting.noise_var)
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noise[:, None])], axis=1)
+    rule, given = _rule(replica), _known(replica, node, len(W))[2]
+    settled = (guess.change < rule.chosen) | (guess.iterations >= rule.chosen_after) | given
+    root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, guess.root.fresh, paths.total)
+    change = jnp.maximum(
+        _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale, lambda sums: sums),
+        _relative_change(W, guess.W, paths.probability, scale, paths.total),
+    )
+    root = _correct_root(replica, node, rows, guess, G, root)
+    return Guess(theta, W, R, G, root, change, guess.iterations + 1, jnp.array(True))
+
+
+def _correct_response(
+    replica: Replica, node: Node, rows: Rows, guess: Guess, R: Float[Array, "q N"]
+) -> Float[Array, "q N"]:
+    own = lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)
+    G = _live(lax.dynamic_update_slice_in_dim(rows.G, own, node, axis=0), node + R.shape[0])
+    better = guess.R + corrected_response(R - guess.R, guess.G.own, G, replica.setting.aspect_ratio)
+    return jnp.where(guess.consistent, better, R)
+
+
+def _correct_root(replica: Replica, node: Node, rows: Rows, guess: Guess, G: Feedback, root: Root) -> Root:
+    q, N = root.L.shape
+    overlap = _live(_overlap(replica.paths, node, rows, root), node + q)
+    causal = jnp.arange(N)[None, :] <= node + jnp.arange(q)[:, None]
+    better = guess.root.L + corrected_root(root.L - guess.root.L, G.own, overlap, causal, replica.setting.aspect_ratio)
+    return root._replace(L=jnp.where(guess.consistent, better, root.L))
+
+
+def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "N N"]:
+    """Return E Q^T with the block's rows and columns in place."""
+    q, root_p = root.L.shape[0], jnp.sqrt(paths.probability)[None]
+    E_own = lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
+    across = onto_history(root.Q[:, :-1] * root_p, paths.normals, node)
+    own = onto_history(jnp.pad(E_own, ((0, 0), (0, 1))), rows.Q, node)
+    across, own, square = paths.total((across, own, E_own @ root.Q[:, :-1].T))
+    own = lax.dynamic_update_slice_in_dim(own, square, node, axis=1)
+    overlap = lax.dynamic_update_slice_in_dim(rows.overlap, across.T, node, axis=1)
+    return lax.dynamic_update_slice_in_dim(overlap, own, node, axis=0)
+
+
+def _kept_overlap(replica: Replica, node: Node, rows: Rows, guess: Guess) -> Float[Array, "N N"]:
+    return jnp.where(jnp.isfinite(guess.change), _overlap(replica.paths, node, rows, guess.root), rows.overlap)
+
+
+def _live(operator: Float[Array, "N N"], end: Node) -> Float[Array, "N N"]:
+    """Return the operator with zeros from node ``end`` on, where rows may be another try's."""
+    reached = jnp.arange(operator.shape[0]) < end
+    return jnp.where(reached[:, None] & reached[None, :], operator, 0.0)
+
+
+def _relative_change(
+    new: Float[Array, "q n"], old: Float[Array, "q n"], weight: Float[Array, "n"], scale: Scalar, total: Total
+) -> Scalar:
+    floor = (NEGLIGIBLE * scale) ** 2 + jnp.finfo(new.dtype).tiny
+    moved, size = total(((new - old) ** 2 @ weight, new**2 @ weight))
+    return jnp.sqrt(jnp.max(moved / (size + floor)))
+
+
+def _accept(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:
+    q, (k, M) = block.times.shape[0], front.theta.shape
+    equations = _equations(replica, block, node, front, rows, guess.G, guess.root)
+    p = replica.site.drift(block.times, guess.theta, equations.source + guess.G.own @ guess.W)
+    theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
+    at = _linearise_few(replica, equations, guess.theta)
+    tangent, dW = advance_tangents(block, at, block_tangents(block, at), guess.G, front.tangent, rows.response, node)
+    w = guess.W + replica.paths.w_star[None]
+    # What failed must not stay behind: the next try masks these rows, and 0 times NaN is NaN.
+    finite = lambda part: jnp.where(jnp.isfinite(guess.change), part, 0.0)
+    put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, finite(part), node, axis=0)
+    new = Rows(
+        W=put(rows.W, guess.W),
+        response=put(dW, lax.dynamic_slice_in_dim(dW, node, q, axis=0)),
+        Q=put(rows.Q, guess.root.Q),
+        R_w=put(rows.R_w, guess.R),
+        G=put(rows.G, lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)),
+        L=put(rows.L, guess.root.L),
+        overlap=_kept_overlap(replica, node, rows, guess),
+        averages=put(rows.averages, replica.observe(replica.site, block, guess.theta, w, replica.paths)),
+        iterations=put(rows.iterations, jnp.full(q, guess.iterations, dtype=float)),
+        disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, guess.change), node, axis=0),
+        white=rows.white,
+        initial=rows.initial,
+    )
+    return Front(theta, p[-1], tangent), new

@@ -1,0 +1,106 @@
+"""The samples side of a block for the quadratic loss, which closes: G from R_w, and a root of C_f.
+
+    G (I + R_w) = I,      F = G [W sqrt(probability), sigma 1],      C_f = F F^T,        eq. (dmft_Cf), (dmft_Rf)
+
+C_f is never formed: the rows of F are orthogonalised one after the other, F = L Q with L lower triangular, so that
+z = sqrt(delta) L normals is causal, and rows already known never change. A stochastic samples side, for other losses,
+will stand beside this one and give the same: rows of G = R_l and of the root L.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Bool, Float
+
+from ...types import Scalar
+from .history import Node, before, onto_history, times_history
+from .state import Paths, Total
+
+LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
+"""Innovations, relative to their row, below the first of these or below that part of the block's tolerance are dropped:
+at most 1e-12 of the variance. A smooth process has almost none at a node that its neighbours determine, and the
+direction of so small a rest is noise, of the sample and of the iteration."""
+FAR_ABOVE = 100.0
+"""Factor above the floor at which an innovation comes back."""
+SMALLEST_FLOOR = 1e-10
+"""Innovations below this, relative to their row, are never kept: two passes could not make them orthogonal to the rest,
+and a direction that is not would take part of what is known already for new."""
+ROUNDING = 1e-12
+"""Innovations below this, relative to the first error's root, are rounding: F = G W cancels where training succeeds."""
+
+
+class Feedback(NamedTuple):
+    """A block's rows of G: columns before the block, and the block's own square."""
+
+    past: Float[Array, "q N"]
+    own: Float[Array, "q q"]
+
+
+class Root(NamedTuple):
+    """A block's rows of L and Q, and which of its nodes bring an innovation."""
+
+    L: Float[Array, "q N"]
+    Q: Float[Array, "q M1"]
+    fresh: Bool[Array, "q"]
+
+
+def feedback_rows(R: Float[Array, "q N"], G: Float[Array, "N N"], node: Node) -> Feedback:
+    """Return the block's rows of G = (I + R_w)^-1."""
+    q = R.shape[0]
+    own = jnp.linalg.inv(jnp.eye(q) + lax.dynamic_slice_in_dim(R, node, q, axis=1))
+    return Feedback(-own @ times_history(before(R, node), G, node), own)
+
+
+def noise_columns(paths: Paths, columns: Float[Array, "q columns"]) -> Float[Array, "q columns"]:
+    """Return columns of F that are no path's: on every device, each with its part of their squares."""
+    return columns / jnp.sqrt(float(paths.parts))
+
+
+def root_rows(
+    F: Float[Array, "q M1"],
+    Q: Float[Array, "N M1"],
+    node: Node,
+    scale: Scalar,
+    tolerance: Scalar,
+    settled: Bool[Array, ""],
+    fresh: Bool[Array, "q"],
+    total: Total,
+) -> Root:
+    """Orthogonalise the block's rows of F against all before and among themselves, twice as rounding asks for.
+
+    Once ``settled``, the nodes in ``fresh`` keep their innovations, others only if they are far above the floor: one
+    at the floor would otherwise come and go from iteration to iteration, and from replica to replica. ``total`` sums
+    over devices.
+    """
+    first, size = total((onto_history(F, Q, node), jnp.sum(F**2, axis=1)))
+    rest = F - times_history(first, Q, node)
+    second = total(onto_history(rest, Q, node))
+    rest = rest - times_history(second, Q, node)
+    lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
+    floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
+    above = lambda i, square: square > jnp.where(settled, FAR_ABOVE**2, 1.0) * floor[i]
+    keep = lambda i, square: (above(i, square) | (settled & fresh[i])) & (square > lowest[i])
+    own, rest, fresh = _gram_schmidt(rest, keep, total)
+    return Root(lax.dynamic_update_slice_in_dim(first + second, own, node, axis=1), rest, fresh)
+
+
+def _gram_schmidt(
+    rows: Float[Array, "q M1"], keep: Callable[[int, Scalar], Bool[Array, ""]], total: Total
+) -> tuple[Float[Array, "q q"], Float[Array, "q M1"], Bool[Array, "q"]]:
+    """Return L, Q with rows = L Q, and which rows were kept; the others have no part of their own."""
+    q, tiny = rows.shape[0], jnp.finfo(rows.dtype).tiny
+    L, Q, kept = jnp.zeros((q, q)), jnp.zeros_like(rows), []
+    for i in range(q):
+        row, known = rows[i], jnp.zeros(q)
+        for _ in range(2):
+            onto = total(Q @ row)
+            row, known = row - onto @ Q, known + onto
+        square = total(row @ row)
+        real = keep(i, square) & (square > tiny)
+        norm = jnp.sqrt(jnp.where(real, square, 1.0))  # a root of 0 would have an infinite derivative
+        L = L.at[i].set(known).at[i, i].set(jnp.where(real, norm, 0.0))
+        Q = Q.at[i].set(jnp.where(real, row / norm, 0.0))
+        kept.append(real)
+    return L, Q, jnp.stack(kept)

@@ -1,0 +1,132 @@
+"""The single site: the weights side's functions of one coordinate, over nodes and paths, with their Jacobians."""
+
+import math
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ...problem.flow import Flow
+from ...types import Output, Scalar
+
+Nodes = Float[Array, "nodes"]
+NodePaths = Float[Array, "nodes paths"]
+TeacherPaths = Float[Array, "*teachers paths"]
+NodeTheta = Float[Array, "nodes k paths"]
+
+
+class Slopes(NamedTuple):
+    """Jacobians along paths: A = dp/dg, B = dp/dtheta, C = dw/dtheta, eq. (dmft_general_aux)."""
+
+    A: NodeTheta
+    B: Float[Array, "nodes k k paths"]
+    C: NodeTheta
+
+
+class Jacobians(NamedTuple):
+    """The same at one time, with an axis for each output."""
+
+    A: Float[Array, "k outputs paths"]
+    B: Float[Array, "k k paths"]
+    C: Float[Array, "outputs k paths"]
+
+
+class Site(eqx.Module):
+    """A flow's functions of one coordinate, with theta as a vector of k numbers whatever its shape in the model."""
+
+    flow: Flow
+    shape: tuple[int, ...] = eqx.field(static=True)
+
+    @property
+    def parameters(self) -> int:
+        """Number k of parameters a coordinate."""
+        return math.prod(self.shape)
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return math.prod(self.flow.outputs)
+
+    def start(self, normals: Float[Array, "paths normals"], w_star: TeacherPaths) -> Float[Array, "k paths"]:
+        """Return theta(0) of all paths."""
+        theta = self.flow.init_rows(normals, w_star)
+        return theta.reshape(-1, w_star.shape[-1])
+
+    def weight(self, t: Nodes, theta: NodeTheta) -> NodePaths:
+        """Return w_t(theta) at every node."""
+        return self._rowwise(lambda t, x: self.flow.readout(t, self._shaped(x)))(t, theta)
+
+    def penalty(self, t: Nodes, theta: NodeTheta) -> NodePaths:
+        """Return the regulariser at every node."""
+        return self._rowwise(lambda t, x: self.flow.penalty(t, self._shaped(x)))(t, theta)
+
+    def drift(self, t: Nodes, theta: NodeTheta, g: NodePaths) -> NodeTheta:
+        """Return p_t(g, theta) at every node."""
+        return jax.vmap(jax.vmap(self._drift, in_axes=(None, -1, -1), out_axes=-1))(t, theta, g)
+
+    def slopes(self, t: Nodes, theta: NodeTheta, g: NodePaths) -> Slopes:
+        """Return the Jacobians at every node, by automatic differentiation."""
+
+        def one(t: Scalar, x: Float[Array, "k"], g: Scalar) -> Slopes:
+            B, A = jax.jacfwd(self._drift, argnums=(1, 2))(t, x, g)
+            return Slopes(A, B, jax.jacfwd(lambda x: self.flow.readout(t, self._shaped(x)))(x))
+
+        return jax.vmap(jax.vmap(one, in_axes=(None, -1, -1), out_axes=-1))(t, theta, g)
+
+    def weights(self, t: Scalar, theta: Float[Array, "k paths"]) -> Float[Array, "outputs paths"]:
+        """Return all outputs' weights at one time."""
+        w = self.flow.readout_rows(t, theta.reshape(*self.shape, -1))
+        return w.reshape(self.outputs, -1)
+
+    def move(
+        self, t: Scalar, theta: Float[Array, "k paths"], g: Float[Array, "outputs paths"]
+    ) -> Float[Array, "k paths"]:
+        """Return p_t(g, theta) at one time, g with an entry for each output."""
+        return self.flow.drift_rows(t, theta.reshape(*self.shape, -1), self._outputs(g)).reshape(theta.shape)
+
+    def jacobians(self, t: Scalar, theta: Float[Array, "k paths"], g: Float[Array, "outputs paths"]) -> Jacobians:
+        """Return the Jacobians at one time."""
+
+        def one(x: Float[Array, "k"], g: Float[Array, "outputs"]) -> Jacobians:
+            drift = lambda x, g: self._drift(t, x, self._outputs(g))
+            B, A = jax.jacfwd(drift, argnums=(0, 1))(x, g)
+            return Jacobians(A, B, jax.jacfwd(lambda x: self.flow.readout(t, self._shaped(x)).reshape(-1))(x))
+
+        return jax.vmap(one, in_axes=-1, out_axes=-1)(theta, g)
+
+    def _outputs(self, g: Float[Array, "outputs ..."]) -> Float[Array, "..."]:
+        return g.reshape(*self.flow.outputs, *g.shape[1:])
+
+    def _drift(self, t: Scalar, x: Float[Array, "k"], g: Output) -> Float[Array, "k"]:
+        return self.flow.drift(t, self._shaped(x), g).reshape(-1)
+
+    def _shaped(self, x: Float[Array, "k"]) -> Float[Array, "..."]:
+        return x.reshape(self.shape)
+
+    @staticmethod
+    def _rowwise(function):
+        return jax.vmap(jax.vmap(function, in_axes=(None, -1), out_axes=-1))
+
+
+@eqx.filter_jit
+def _two_jacobians(site: Site) -> tuple[Jacobians, Jacobians]:
+    paths = jax.random.normal(jax.random.key(0), (site.parameters + site.outputs, 4))
+    theta, g = paths[: site.parameters], paths[site.parameters :]
+    here, there = (site.jacobians(t, theta, g) for t in (jnp.zeros(()), jnp.ones(())))
+    return here, there
+
+
+def is_linear(site: Site) -> bool:
+    """Whether drift and weight are linear as far as a few random points tell: it decides how many paths to begin with.
+
+    Matched moments make the limit of a linear flow exact with any number of paths.
+    """
+    same = lambda jacobian: bool(jnp.allclose(jacobian, jacobian[..., :1], rtol=1e-12, atol=1e-12))
+    return all(same(jacobian) for at in _two_jacobians(site) for jacobian in at)
+
+
+def make_site(flow: Flow) -> Site:
+    """Return the single site of a flow."""
+    return Site(flow, flow.parameters)

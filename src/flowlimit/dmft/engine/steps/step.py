@@ -1,0 +1,73 @@
+"""One step of gradient descent: both sides are explicit."""
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float
+
+from ....numerics.blocks import Blocks
+from ....numerics.pathwise import apply_pathwise
+from ..history import Node, before, times_all_tangents, times_history
+from ..replica import Replica
+from ..site import Jacobians
+from ..state import Front, Rows
+from .closed_side import close_outputs
+from .sampled_side import centre, sample_outputs
+
+
+def advance_step(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
+    """Take one step, whose first row is ``node``."""
+    site, setting, paths, t = replica.site, replica.setting, replica.paths, block.times[0]
+    few, theta, c = paths.few_probability.shape[0], front.theta, replica.site.outputs
+    W = site.weights(t, theta) - centre(site, paths)
+    C = site.jacobians(t, theta[:, :few], jnp.zeros((c, few))).C
+    dW = apply_pathwise(C, front.tangent)  # columns before the node
+    R_w = before(-paths.total(dW @ paths.few_probability) / setting.aspect_ratio, node)  # eq. (dmft_Rw)
+    out = (close_outputs if replica.samples is None else sample_outputs)(replica, node, rows, W, R_w)
+    own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
+    z = times_history(out.L, paths.normals, node + c) / jnp.sqrt(setting.aspect_ratio)
+    g = z + times_history(past, rows.W, node) + own @ W + out.teacher
+    p = site.move(t, theta, g)
+    response = lax.dynamic_update_slice(rows.response, dW, (node, 0, 0))
+    at = site.jacobians(t, theta[:, :few], g[:, :few])
+    tangent = _advance_tangent(at, block.weights[0], node, front.tangent, response, dW, past, own)
+    put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, part, node, axis=0)
+    w = (W + centre(site, paths)).reshape(1, *site.flow.outputs, -1)
+    averages = replica.observe(site, block, theta[None], w, paths)[0]
+    new = Rows(
+        W=put(rows.W, W),
+        response=response,
+        Q=out.Q,
+        R_w=put(rows.R_w, R_w),
+        G=put(rows.G, out.R_l),
+        L=put(rows.L, out.L),
+        overlap=rows.overlap,
+        averages=put(rows.averages, jnp.tile(jnp.concatenate([averages, out.averages])[None], (c, 1))),
+        iterations=put(rows.iterations, jnp.ones(c)),
+        disagreement=put(rows.disagreement, jnp.zeros(c)),
+        white=out.white,
+        samples=out.samples,
+    )
+    moved = theta + block.weights[0] * p
+    if site.flow.noise.temperature is not None:
+        kick = lax.dynamic_index_in_dim(paths.kicks, node // c, keepdims=False)
+        moved = moved + jnp.sqrt(2.0 * site.flow.noise.temperature * block.weights[0]) * kick
+    return Front(moved, p, tangent), new
+
+
+def _advance_tangent(
+    at: Jacobians,
+    step: Float[Array, ""],
+    node: Node,
+    tangent: Float[Array, "k N few"],
+    response: Float[Array, "N N few"],
+    dW: Float[Array, "c N few"],
+    past: Float[Array, "c N"],
+    own: Float[Array, "c c"],
+) -> Float[Array, "k N few"]:
+    """Return dtheta after the step: dtheta + step (A dg + B dtheta), dg = 1(s = node) + R_l dW; eq. (gf_dtheta)."""
+    place = jnp.arange(past.shape[1])
+    here = (place[None] == node + jnp.arange(len(own))[:, None]).astype(float)
+    through_own = apply_pathwise(own[:, :, None], dW)
+    dg = times_all_tangents(past, response, node) + jnp.where((place < node)[None, :, None], through_own, 0.0)
+    dg = dg + here[:, :, None]
+    return tangent + step * (apply_pathwise(at.A, dg) + apply_pathwise(at.B, tangent))

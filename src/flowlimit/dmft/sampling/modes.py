@@ -1,0 +1,51 @@
+"""Modes of z in the order of what they do to the curves: quasi-random points are most even in the first dimensions."""
+
+import numpy as np
+from jaxtyping import Float
+
+from ..readout.curves import NEGLIGIBLE
+from ..readout.grid import Grid
+from ..readout.solution import Solution
+
+Rotation = Float[np.ndarray, "nodes nodes"]
+Columns = Float[np.ndarray, "_ columns"]
+
+
+def modes_of(grid: Grid, solution: Solution) -> Rotation:
+    """Return the modes of a solve."""
+    return principal_rotation(solution.L, relative_effect(grid, solution.R_w, solution.L))
+
+
+def output_modes(solution: Solution) -> Rotation | None:
+    """Return the same for the normals of outputs: by what they do to residuals on average, relative to their size."""
+    if solution.L_w is None:
+        return None
+    F = solution.L_w[:, -len(solution.L) :]
+    size = np.linalg.norm(solution.L, axis=1)
+    floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
+    return principal_rotation(F, solution.G @ F / np.maximum(size, floor)[:, None])
+
+
+def relative_effect(grid: Grid, R_w: Float[np.ndarray, "nodes nodes"], F: Columns) -> Columns:
+    """Return what the normals behind F (C_f = F F^T) do to w at each node, on average and relative to the error there.
+
+    Every panel counts the same: panels grow with time, and an error that has become small is to be as accurate as one
+    that has not.
+    """
+    effect = R_w @ F
+    size = np.linalg.norm(F + effect, axis=1)
+    share = grid.weights.reshape(-1, grid.order)
+    share = np.repeat((share / share.sum(axis=1, keepdims=True)).ravel(), len(F) // grid.nodes)
+    return (np.sqrt(share) / np.maximum(size, NEGLIGIBLE * size[0] + np.finfo(float).tiny))[:, None] * effect
+
+
+def principal_rotation(F: Columns, effect: Columns) -> Rotation:
+    """Return V such that normals V eta of the lower triangular root of F F^T have their effects in falling order.
+
+    ``effect`` is given by the columns of F; both may be padded with zeros.
+    """
+    short = max(0, F.shape[0] - F.shape[1])
+    F, effect = (np.pad(x, ((0, 0), (0, short))) for x in (F, effect))
+    causal, upper = np.linalg.qr(F.T)  # F = L causal^T
+    signs = np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)
+    return np.linalg.svd(effect @ (causal * signs))[2].T

@@ -1,0 +1,118 @@
+"""Paths of the single site: targets stratified, normals quasi-random with matched moments in each stratum.
+
+The order of dimensions is the order of importance: the target's Gaussian part, the random start, then the normals of z
+along the principal components of an earlier solve. ``rotation`` takes these to the causal normals that the lower
+triangular root of C_f multiplies; being orthogonal, it changes the order of importance and not the law.
+
+The leading modes are drawn wider than they are and weighted back: weights, and with them integrands, then fall off in
+the tails, which suits quasi-random points, and heavy-tailed readouts get points where they are large.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ...numerics.quasirandom import match_moments, sobol_normals, widen
+from ...problem.laws import Strata, Target
+from ..engine.site import Site
+from ..engine.state import Paths
+from .modes import Rotation
+
+MAX_STRATA = 8
+"""A target with more atoms is drawn from all its atoms at once: paths go where they matter."""
+
+WIDER = (1.3, 1.15)
+"""Factors on the leading modes of z."""
+
+Live = tuple[int, ...]
+"""Strata of a target that have a probability."""
+
+
+class Counts(NamedTuple):
+    """Paths in each stratum: for correlations, and how many of them also for responses."""
+
+    paths: int
+    few: int
+
+
+def live_strata(law: Target) -> Live | None:
+    """Return which strata of a target are drawn one by one, or None if there are too many."""
+    keep = np.flatnonzero(np.asarray(law.strata().probability) > 0.0)
+    return None if len(keep) > MAX_STRATA else tuple(int(i) for i in keep)
+
+
+def stratum_count(law: Target) -> int:
+    """Return in how many strata paths are drawn."""
+    strata = live_strata(law)
+    return 1 if strata is None else len(strata)
+
+
+class Cloud(NamedTuple):
+    """One replica's normals, a row a path: the target's own, the start's, and z's in causal order; paths' weights."""
+
+    target: Float[np.ndarray, "paths own"]
+    start: Float[np.ndarray, "paths normals"]
+    z: Float[np.ndarray, "room paths"]
+    kicks: Float[np.ndarray, "_ k paths"]
+    weight: Float[np.ndarray, "paths"]
+
+
+def draw_cloud(
+    site: Site, law: Target, room: int, nodes: int, counts: Counts, rotation: Rotation | None, rng: np.random.Generator
+) -> Cloud:
+    """Draw one replica's normals for ``nodes`` nodes in arrays with room for more."""
+    strata, extra = live_strata(law), site.flow.num_normals
+    own = law.draw_normals if strata is None else math.prod(law.shape)
+    groups = 1 if strata is None else len(strata)
+    wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}
+    kicks = nodes * site.parameters * (site.flow.noise.temperature is not None)
+    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes + kicks, rng), wider) for _ in range(groups)]
+    # Strata take turns, so that the first paths are the first of every stratum.
+    in_turn = lambda parts: np.stack(parts, axis=1).reshape(counts.paths * groups, *parts[0].shape[1:])
+    cloud, weight = in_turn([match_moments(*one) for one in drawn]), in_turn([weight for _, weight in drawn])
+    causal = cloud[:, own + extra : own + extra + nodes].T
+    z = np.zeros((room, causal.shape[1]))
+    z[:nodes] = causal if rotation is None else rotation @ causal
+    pushed = np.zeros((room if kicks else 0, site.parameters, causal.shape[1]))
+    pushed[: kicks // site.parameters] = cloud[:, own + extra + nodes :].T.reshape(-1, *pushed.shape[1:])
+    return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, pushed, weight)
+
+
+def make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
+    """Turn normals into paths; a function of the model's and the target's numbers that can be differentiated."""
+    if strata is None:
+        w_star, share = jax.vmap(law.draw, out_axes=-1)(jnp.asarray(cloud.target)), jnp.ones(1)
+    else:
+        kept = Strata(*(x[np.array(strata)] for x in law.strata()))
+        share = kept.probability / jnp.sum(kept.probability)
+        own = jnp.asarray(cloud.target.T).reshape(*law.shape, -1)
+        all_paths = lambda x: jnp.tile(jnp.moveaxis(x, 0, -1), counts.paths)  # strata take turns
+        w_star = all_paths(kept.mean) + all_paths(kept.std) * own
+    weight = jnp.asarray(cloud.weight).reshape(counts.paths, len(share))
+    probability = lambda weight: (share[None] * weight / jnp.sum(weight, axis=0, keepdims=True)).reshape(-1)
+    return Paths(
+        normals=jnp.asarray(cloud.z),
+        theta=site.start(jnp.asarray(cloud.start), w_star),
+        w_star=w_star,
+        probability=probability(weight),
+        few_probability=probability(weight[: counts.few]),
+        kicks=jnp.asarray(cloud.kicks),
+    )
+
+
+def doubled_room(paths: Paths) -> Paths:
+    """Return the paths in arrays of twice their number, the second half with no weight: half the paths, one program."""
+    twice = lambda x: jnp.concatenate([x, x], axis=-1)
+    half = lambda x: jnp.concatenate([x, jnp.zeros_like(x)])
+    return Paths(
+        normals=twice(paths.normals),
+        theta=twice(paths.theta),
+        w_star=twice(paths.w_star),
+        probability=half(paths.probability),
+        few_probability=half(paths.few_probability),
+        kicks=twice(paths.kicks),
+    )

@@ -1,0 +1,136 @@
+"""Solvers: the objects that `solve_dmft` asks for a limit."""
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..numerics.blocks import Edges
+from ..problem.clocks import Clock
+from ..results import Code, Limit, Outcome
+from .control.driver import Solved, solve
+from .control.errors import all_curves
+from .control.plan import make_plan
+from .readout.kernels import make_kernels
+from .readout.measure import Measure
+from .request import Answer, Request
+from .settings import PanelSettings, PathSettings, StepSettings
+
+
+class AbstractSolver(abc.ABC):
+    """Something that finds limits: it has its numbers as fields, and one method.
+
+    A solver of one's own implements `solve` and is passed as ``fl.solve_dmft(..., solver=own)``.
+    """
+
+    @abc.abstractmethod
+    def solve(self, request: Request) -> Answer:
+        """Return the curves at ``request.saves`` with their errors, or an outcome that says why there are none.
+
+        Raises ValueError, with what to do, for a problem that it is not for.
+        """
+
+
+class _PathSolver(PathSettings, AbstractSolver):
+    """What both shipped solvers do: plan, refuse what cannot fit, drive, read out."""
+
+    def refuse(self, request: Request) -> None:
+        """Raise for a clock of the other kind."""
+        raise NotImplementedError
+
+    def solve(self, request: Request) -> Answer:
+        """Solve replicas of the single site's paths until the error bars are small enough."""
+        self.refuse(request)
+        plan = make_plan(
+            request.model,
+            request.task,
+            request.training,
+            settings=self,
+            key=request.key,
+            rtol=request.rtol,
+            measure=Measure(request.observables),
+            memory_limit=request.memory_limit,
+            devices=request.devices,
+        )
+        refusal = plan.known_refusal  # before anything of that length is made
+        if refusal is not None:
+            return Answer(outcome=Outcome(Code.MEMORY, refusal))
+        deadline = request.deadline.shared_by(plan.mesh)
+        solved = solve(plan, request.saves, _beginning(request.start), deadline, request.report)
+        return _answer(solved, float(request.task.error_floor))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelSolver(PanelSettings, _PathSolver):
+    """Limits of flows, on Gauss-Legendre panels, to spectral accuracy in time.
+
+    Its fields are those of `PanelSettings` and `PathSettings`, keyword-only.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.PanelSolver(order=10, replicas=12).order
+    10
+    """
+
+    def refuse(self, request: Request) -> None:
+        """Raise for a training in steps."""
+        if request.training.clock.in_steps:
+            raise ValueError(
+                f"solver: given a PanelSolver, which is for flows; {request.training!r} runs in steps and needs "
+                f"fl.StepSolver()"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepSolver(StepSettings, _PathSolver):
+    """Limits of trainings in steps, solved step by step, with no error in time.
+
+    Its fields are those of `StepSettings` and `PathSettings`, keyword-only.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> fl.StepSolver(first_look=8).first_look
+    8
+    """
+
+    def refuse(self, request: Request) -> None:
+        """Raise for a flow."""
+        if not request.training.clock.in_steps:
+            raise ValueError(
+                f"solver: given a StepSolver, which is for trainings in steps; {request.training!r} is a flow and "
+                f"needs fl.PanelSolver()"
+            )
+
+
+def default_solver(clock: Clock) -> AbstractSolver:
+    """Return the solver of a clock that is used unless another is given."""
+    return StepSolver() if clock.in_steps else PanelSolver()
+
+
+def _beginning(start: Limit | None) -> tuple[Edges, int] | None:
+    """Return the panels and the level of paths of an earlier limit."""
+    if start is None or "level" not in start.stats:
+        return None
+    edges = start.stats["edges"]
+    return np.zeros(1) if edges is None else np.asarray(edges), start.stats["level"]
+
+
+def _answer(solved: Solved, noise_var: float) -> Answer:
+    """Return what was solved as curves and kernels."""
+    if solved.grid is None or not solved.replicas.whole:
+        return Answer(outcome=solved.outcome, stats=solved.stats)
+    values, errors = all_curves(solved.replicas)
+    kernels, operators = make_kernels(solved.grid, solved.solutions, noise_var)
+    return Answer(
+        outcome=solved.outcome,
+        values=values,
+        statistical={name: error.statistical for name, error in errors.items()},
+        bias={name: error.bias for name, error in errors.items()},
+        time_error={name: error.time for name, error in errors.items()},
+        kernels=kernels,
+        operators=operators,
+        paths=solved.sample,
+        stats=solved.stats,
+    )
