@@ -12,6 +12,10 @@ LARGEST_LEVEL = 8
 """Of paths: more than this many levels above the first have no memory anywhere."""
 
 
+ORDERS = (4, 16)
+"""Nodes per panel: the last two coefficients must tell the error, and systems of all nodes are solved on every path."""
+
+
 class Iteration(NamedTuple):
     """How a panel's two sides are iterated: what compiled programs read of a `PanelSettings`."""
 
@@ -181,8 +185,9 @@ class PanelSettings(PathSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 4 <= self.order <= 16:
-            raise ValueError(f"order: given {self.order}, needs an int from 4 to 16, e.g. order=8")
+        least, most = ORDERS
+        if not least <= self.order <= most:
+            raise ValueError(f"order: given {self.order}, needs an int from {least} to {most}, e.g. order=8")
         if not self.shrink[0] <= self.shrink[-1] < 1.0 < self.growth:
             raise ValueError(f"shrink: given {self.shrink} and growth={self.growth}, needs shrink below 1 < growth")
 

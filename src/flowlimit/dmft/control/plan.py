@@ -32,6 +32,8 @@ from ..sampling.paths import Cloud, Counts, doubled_room, draw_cloud, live_strat
 from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
 from ..settings import PanelSettings, PathSettings, StepSettings
 
+PATHS_PER_MOMENT = 4
+"""Paths for each dimension whose moments are matched: half of them, too, can match all."""
 KEPT = 4
 """Operators that are kept of each replica."""
 ROOM_GROWTH = 1.34
@@ -98,7 +100,7 @@ class Plan:
         own = self.settings
         if self.exact and level <= 0:
             kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
-            matched = 4 * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
+            matched = PATHS_PER_MOMENT * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
             paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), own.fewest_response_paths
         else:
             paths = int(own.first_paths * float(own.level_factor) ** level)

@@ -11,6 +11,9 @@ from jaxtyping import Array, Float
 from ...problem.flow import Flow
 from ...types import Output, Scalar
 
+POINTS, SAME = 4, 1e-12
+"""Random points at which Jacobians of a linear flow must be the same, and up to which rounding."""
+
 Nodes = Float[Array, "nodes"]
 NodePaths = Float[Array, "nodes paths"]
 TeacherPaths = Float[Array, "*teachers paths"]
@@ -112,7 +115,7 @@ class Site(eqx.Module):
 
 @eqx.filter_jit
 def _two_jacobians(site: Site) -> tuple[Jacobians, Jacobians]:
-    paths = jax.random.normal(jax.random.key(0), (site.parameters + site.outputs, 4))
+    paths = jax.random.normal(jax.random.key(0), (site.parameters + site.outputs, POINTS))
     theta, g = paths[: site.parameters], paths[site.parameters :]
     here, there = (site.jacobians(t, theta, g) for t in (jnp.zeros(()), jnp.ones(())))
     return here, there
@@ -123,7 +126,7 @@ def is_linear(site: Site) -> bool:
 
     Matched moments make the limit of a linear flow exact with any number of paths.
     """
-    same = lambda jacobian: bool(jnp.allclose(jacobian, jacobian[..., :1], rtol=1e-12, atol=1e-12))
+    same = lambda jacobian: bool(jnp.allclose(jacobian, jacobian[..., :1], rtol=SAME, atol=SAME))
     return all(same(jacobian) for at in _two_jacobians(site) for jacobian in at)
 
 
