@@ -14,6 +14,18 @@ from hypothesis import settings
 
 import flowlimit as fl
 
+
+def pytest_xdist_auto_num_workers(config):
+    """Two processes, one thread each, for whole folders; the process itself for files that are named.
+
+    Most of the time is compilation, which uses one core; NPROC is how XLA is told the number of its threads.
+    """
+    if any(".py" in argument for argument in config.args):
+        return 0
+    os.environ.setdefault("NPROC", "1")
+    return 2
+
+
 # --doctest-modules would import every conftest.py under the same name
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 

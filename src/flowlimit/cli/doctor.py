@@ -1,12 +1,16 @@
 """`flowlimit doctor`: what is installed and what it can do."""
 
 EXTRAS = {
-    "cluster": ("distributed", "dask", "dask_jobqueue"),
-    "verify": ("sklearn", "cvxpy", "clarabel"),
-    "explore": ("panel", "bokeh"),
-    "data": ("SurvSet",),
-    "docs": ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb"),
-    "dev": ("beartype", "hypothesis", "nox", "pytest"),
+    "explore": ("the explorer in the browser", ("panel", "bokeh")),
+    "cluster": ("sweeps on a cluster", ("distributed", "dask", "dask_jobqueue")),
+    "data": ("the gene expression data set", ("SurvSet",)),
+    "verify": ("tests of minimisers against other solvers", ("sklearn", "cvxpy", "clarabel")),
+    "docs": ("building the docs", ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb")),
+    "dev": ("tests, lint and types", ("beartype", "hypothesis", "pytest", "xdist", "ruff", "pyright", "pre_commit")),
+}
+COMMANDS = {
+    "chromium": "tests of the explorer in a real browser",
+    "slurmctld": "tests of job arrays on a real Slurm",
 }
 CORE = ("jax", "jaxlib", "equinox", "diffrax", "optimistix", "numpy", "scipy", "xarray", "zarr", "matplotlib")
 
@@ -16,6 +20,7 @@ def doctor() -> None:
     import importlib.metadata
     import importlib.util
     import platform
+    import shutil
     import sys
 
     from rich.console import Console
@@ -33,11 +38,14 @@ def doctor() -> None:
         table.add_row(*_precision())
     except Exception as error:  # whatever breaks here is what the user came to see
         problems.append(f"jax does not compute: {error}")
-    for extra, modules in EXTRAS.items():
+    for extra, (purpose, modules) in EXTRAS.items():
         missing = [module for module in modules if importlib.util.find_spec(module) is None]
         # a backslash keeps rich from reading [extra] as markup
-        state = f"no: {', '.join(missing)} missing; pip install 'flowlimit\\[{extra}]'" if missing else "yes"
-        table.add_row(f"extra {extra}", state)
+        state = f"no ({', '.join(missing)} missing): pip install 'flowlimit\\[{extra}]'" if missing else "yes"
+        table.add_row(purpose, state)
+    for command, purpose in COMMANDS.items():
+        found = shutil.which(command) is not None
+        table.add_row(purpose, "yes" if found else f"no ({command} missing): install it with your system's packages")
     console.print(table)
     for problem in problems:
         console.print(f"[red]{problem}[/red]")

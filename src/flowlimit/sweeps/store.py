@@ -158,8 +158,8 @@ def _fill(path: Path, layout: Layout, points: Points, description: Mapping[str, 
 
     def add(name: str, shape: tuple[int, ...], kind: str, empty: float | int, flags: dict[str, Any]) -> None:
         names = ("point", *_dims(name, shape, layout))
-        layed = {"shape": (layout.points, *shape), "chunks": (layout.block_size, *shape), "dimension_names": names}
-        root.create_array(name, dtype=kind, fill_value=empty, attributes=flags, **layed)
+        laid = {"shape": (layout.points, *shape), "chunks": (layout.block_size, *shape), "dimension_names": names}
+        root.create_array(name, dtype=kind, fill_value=empty, attributes=flags, **laid)
 
     add("result", (), "int8", MISSING, _flags([str(code) for code in CODES]))
     for name, shape in layout.shapes.items():
