@@ -9,14 +9,15 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 
 @nox.session
 def lint(session):
-    session.install("ruff")
+    session.install("-c", "constraints.txt", "ruff", "codespell")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    session.run("codespell")
 
 
 @nox.session
 def types(session):
-    session.install("-e", ".[dev]")
+    session.install("-c", "constraints.txt", "-e", ".[dev]")
     session.run("pyright")
 
 
@@ -26,10 +27,22 @@ def tests(session):
     session.run("pytest", "-q", *session.posargs)
 
 
+@nox.session
+def coverage(session):
+    session.install("-c", "constraints.txt", "-e", ".[dev,verify,cluster,data,explore]")
+    session.run("pytest", "-q", "-m", "", "--cov", "--cov-report=term:skip-covered", *session.posargs)
+
+
+@nox.session(python=PYTHONS[-1], venv_backend="uv")
+def newest(session):
+    session.install("--upgrade", "--prerelease", "allow", ".")
+    session.run("python", "tests/run_versions.py")
+
+
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session):
     session.install("--resolution", "lowest-direct", ".")
-    session.run("python", "-W", "error", "-W", "ignore::DeprecationWarning", "tests/run_lowest.py")
+    session.run("python", "-W", "error", "-W", "ignore::DeprecationWarning", "tests/run_versions.py")
 
 
 @nox.session

@@ -67,7 +67,7 @@ def run_tests(source: Path, tests: list[str], cache: Path, *more: str) -> tuple[
     cached = {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     quiet = {"JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1", "NPROC": "1"}
     given = os.environ | cached | quiet | {"PYTHONPATH": str(source), "XLA_FLAGS": QUICK}
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line", *more, *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "", "-n", "0", "--no-header", "--tb=line", *more, *tests]
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=given, capture_output=True, text=True, check=False, timeout=TIMEOUT

@@ -1,4 +1,4 @@
-"""What must run with the lowest versions of the dependencies: each room once, in an environment of nothing else."""
+"""What must run with the lowest and the newest versions of the dependencies: each room once, with nothing else."""
 
 import json
 import subprocess
