@@ -9,7 +9,7 @@ import pytest
 import flowlimit as fl
 from flowlimit.dmft.engine.history import CHUNK, before, onto_history, times_all_tangents, times_history
 from flowlimit.dmft.engine.panels.correction import corrected_response, corrected_root
-from flowlimit.dmft.engine.panels.weights_side import Equations, block_tangents, linearise
+from flowlimit.dmft.engine.panels.weights_side import Collocation, block_tangents, linearise
 from flowlimit.dmft.engine.samples_side import feedback_rows, root_rows
 from flowlimit.dmft.engine.site import make_site
 from flowlimit.numerics.blocks import panels
@@ -94,7 +94,7 @@ def test_newtons_matrix_is_the_jacobian():
     block = jax.tree.map(lambda x: x[0], panels(np.array([0.0, 0.6]), q))
     shapes = ((q, q), (k, few), (q, few), (few,), (q, k, few))
     G, start, source, w_star, theta = (jnp.asarray(0.5 + 0.3 * RNG.normal(size=shape)) for shape in shapes)
-    at, tangents = _at(block, Equations(site, block, G, start, source, w_star), theta)
+    at, tangents = _at(block, Collocation(site, block, G, start, source, w_star), theta)
 
     def residual(theta, start, source):
         """Written out: theta - start - S p(g, theta), g = source + G (w - w*), path by path."""

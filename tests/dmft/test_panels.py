@@ -9,7 +9,7 @@ import flowlimit as fl
 from flowlimit.dmft.engine.march import march
 from flowlimit.dmft.engine.replica import Reference, Replica
 from flowlimit.dmft.engine.site import make_site
-from flowlimit.dmft.engine.state import Setting
+from flowlimit.dmft.engine.state import TaskNumbers
 from flowlimit.dmft.readout.curves import curves_of
 from flowlimit.dmft.readout.grid import make_grid
 from flowlimit.dmft.readout.measure import Measure
@@ -32,7 +32,7 @@ def solved():
     grid = make_grid(training.clock, np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.3, 1.0]), 8)
     cloud = draw_cloud(site, law, ROOM, grid.nodes, counts, None, np.random.default_rng(0))
     paths = make_paths(site, law, live_strata(law), counts, cloud)
-    setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(1e-9))
+    setting = TaskNumbers(task.aspect_ratio, task.noise_var, jnp.asarray(1e-9))
     nothing = jnp.zeros((ROOM, ROOM))
     problem = Replica(site, setting, paths, Reference(nothing, nothing), measure, PanelSettings().iteration)
     rows = march(problem, grid.blocks, measure.count)

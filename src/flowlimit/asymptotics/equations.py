@@ -17,7 +17,7 @@ from ..numerics.roots import monotone_root
 from ..problem.tasks import Regression
 from ..types import Scalar
 from .channel import make_channel
-from .shrinkage import MirrorThreshold, Moments, Shrinkage, SoftThreshold
+from .shrinkage import MirrorThreshold, Shrinkage, ShrunkMoments, SoftThreshold
 
 Pair = tuple[Scalar, Scalar]
 BISECTIONS = 10
@@ -38,7 +38,7 @@ class Equations(eqx.Module):
         """How w follows from its channel."""
 
     @abc.abstractmethod
-    def balance(self, strength: Scalar, moments: Moments) -> Scalar:
+    def balance(self, strength: Scalar, moments: ShrunkMoments) -> Scalar:
         """Return a function of the strength that rises through 0 at the fixed point."""
 
     @abc.abstractmethod
@@ -64,7 +64,7 @@ class LassoEquations(Equations):
         """Soft thresholds."""
         return SoftThreshold()
 
-    def balance(self, strength: Scalar, moments: Moments) -> Scalar:
+    def balance(self, strength: Scalar, moments: ShrunkMoments) -> Scalar:
         """Return 1 - P(w != 0)/delta - lambda/strength."""
         return 1.0 - moments.slope / self.task.aspect_ratio - self.parameter / strength
 
@@ -83,7 +83,7 @@ class InterpolatorEquations(Equations):
         """The proximal operator of J_alpha."""
         return MirrorThreshold(self.parameter)
 
-    def balance(self, strength: Scalar, moments: Moments) -> Scalar:
+    def balance(self, strength: Scalar, moments: ShrunkMoments) -> Scalar:
         """Return log E[R_w/(R_w + root)] - log(1 - delta)."""
         return jnp.log(moments.deficit) - jnp.log1p(-self.task.aspect_ratio)
 

@@ -21,7 +21,7 @@ from .soft_moments import active_share, mean_square
 Points = Float[Array, "*points"]
 
 
-class Moments(NamedTuple):
+class ShrunkMoments(NamedTuple):
     """Averages over the channel: E[(w - w*)^2], E[dw/dx], and 1 - E[dw/dx] without cancellation."""
 
     error: Scalar
@@ -41,7 +41,7 @@ class Shrinkage(eqx.Module):
         """Return d eta(x; t)/dx."""
 
     @abc.abstractmethod
-    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> ShrunkMoments:
         """Return averages over the channel; rough ones, to a thousandth or so, may cost less."""
 
 
@@ -56,10 +56,10 @@ class SoftThreshold(Shrinkage):
         """Return 1 above the threshold, 0 below."""
         return (jnp.abs(x) > strength).astype(x.dtype)
 
-    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> ShrunkMoments:
         """Return closed forms."""
         active = active_share(channel, strength)
-        return Moments(mean_square(channel, strength), active, 1.0 - active)
+        return ShrunkMoments(mean_square(channel, strength), active, 1.0 - active)
 
 
 class NoShrinkage(Shrinkage):
@@ -73,10 +73,10 @@ class NoShrinkage(Shrinkage):
         """Return 1."""
         return jnp.ones_like(x)
 
-    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> ShrunkMoments:
         """Return the noise's variance."""
         zero = jnp.zeros(())
-        return Moments(mean_square(channel, zero), zero + 1.0, zero)
+        return ShrunkMoments(mean_square(channel, zero), zero + 1.0, zero)
 
 
 class MirrorThreshold(Shrinkage):
@@ -93,12 +93,12 @@ class MirrorThreshold(Shrinkage):
         root = scaled_cosh(self.log_scale, mirror_threshold(x, self.log_scale, strength))
         return root / (root + strength)
 
-    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> Moments:
+    def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> ShrunkMoments:
         """Return quadratures over the law of w."""
         nodes = law_nodes(channel, self.log_scale, strength, rough=rough)
         error = nodes.mean(nodes.from_target**2) + channel.probability @ channel.left_over
         total = nodes.root + strength
-        return Moments(error, nodes.mean(nodes.root / total), nodes.mean(strength / total))
+        return ShrunkMoments(error, nodes.mean(nodes.root / total), nodes.mean(strength / total))
 
 
 def make_shrinkage(case: Case, log_scale: Float[Array, "*dim"]) -> Shrinkage:

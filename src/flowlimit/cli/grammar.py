@@ -136,7 +136,7 @@ def _set(nouns: dict[str, Any], text: str) -> None:
 
 def at_address(nouns: Mapping[str, Any], address: str, value: Any, flag: str) -> Mapping[str, Any]:
     """Return nouns with one number replaced."""
-    from flowlimit.sweeps.problem import Problem as Swept
+    from flowlimit.sweeps.problem import Swept
 
     try:
         return Swept(print, nouns).at({address: value}).nouns

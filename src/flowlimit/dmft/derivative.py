@@ -23,7 +23,7 @@ from .control.plan import Plan
 from .engine.march import whole_march
 from .engine.replica import Reference, Replica
 from .engine.site import make_site
-from .engine.state import Setting
+from .engine.state import TaskNumbers
 from .readout.grid import Grid
 from .readout.measure import SAMPLED
 from .sampling.modes import Rotation
@@ -64,7 +64,7 @@ def _errors(
     model, task, training = nouns
     site, room = make_site(make_flow(model, task, training)), plan.room(grid.nodes)
     paths = make_paths(site, task.target, strata, counts, cloud)
-    setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(TOLERANCE_PART * plan.rtol))
+    setting = TaskNumbers(task.aspect_ratio, task.noise_var, jnp.asarray(TOLERANCE_PART * plan.rtol))
     nothing = jnp.zeros((room, room))
     replica = Replica(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.settings.iteration)
     rows = whole_march(replica, _blocks(grid, training), plan.measure.count)

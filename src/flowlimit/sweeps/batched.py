@@ -21,14 +21,14 @@ from ..asymptotics.timescales import timescales
 from ..numerics.precision import own_settings
 from ..results import Code, Outcome
 from .points import Columns, Points
-from .problem import Problem, is_scalar
+from .problem import Swept, is_scalar
 from .rows import Row, Values, outcome_of, values_of
 
 BATCH = 64
 VERBS = (fixed_point, convergence_rate, timescales)
 
 
-def is_batched(problem: Problem, points: Points) -> bool:
+def is_batched(problem: Swept, points: Points) -> bool:
     """Whether a sweep changes nothing but scalars of a closed form's nouns."""
     if problem.verb not in VERBS or problem.options or points.numeric != set(points.names):
         return False
@@ -36,7 +36,7 @@ def is_batched(problem: Problem, points: Points) -> bool:
 
 
 @own_settings()
-def evaluate_batched(problem: Problem, columns: Columns) -> list[Row]:
+def evaluate_batched(problem: Swept, columns: Columns) -> list[Row]:
     """Return the rows of all points."""
     table = np.column_stack([np.asarray(values, dtype=float) for values in columns.values()])
     rows: dict[int, Row] = {}
@@ -49,7 +49,7 @@ def evaluate_batched(problem: Problem, columns: Columns) -> list[Row]:
     return [rows[i] for i in range(len(table))]
 
 
-def _cases(problem: Problem, columns: Columns, count: int) -> Iterator[tuple[Case | None, np.ndarray]]:
+def _cases(problem: Swept, columns: Columns, count: int) -> Iterator[tuple[Case | None, np.ndarray]]:
     """Yield each case and where it is; one of none for a verb that does not know cases."""
     every = np.arange(count)
     if problem.verb is timescales:
@@ -61,7 +61,7 @@ def _cases(problem: Problem, columns: Columns, count: int) -> Iterator[tuple[Cas
         yield case, every[[own == case for own in cases]]
 
 
-def _run(problem: Problem, names: tuple[str, ...], table: np.ndarray, case: Case | None) -> list[Row]:
+def _run(problem: Swept, names: tuple[str, ...], table: np.ndarray, case: Case | None) -> list[Row]:
     began = time.perf_counter()
     filled = np.concatenate([table, np.repeat(table[-1:], BATCH - len(table), axis=0)])
     values = _batch(problem.verb, dict(problem.nouns), names, jnp.asarray(filled), case)
@@ -83,6 +83,6 @@ def _batch(
 
     def one(numbers: Float[Array, "names"]) -> Values:
         values = dict(zip(names, numbers, strict=True))
-        return values_of(Problem(verb, nouns, options).at(values).evaluate())
+        return values_of(Swept(verb, nouns, options).at(values).evaluate())
 
     return jax.vmap(one)(table)

@@ -9,16 +9,16 @@ from ..verbs.simulate import simulate
 from ..verbs.solve import solve_dmft
 from .batched import evaluate_batched, is_batched
 from .points import Columns, Points
-from .problem import Problem
+from .problem import Swept
 from .rows import Row, outcome_of, values_of
 
 
-def evaluate(problem: Problem, points: Points, columns: Columns) -> list[Row]:
+def evaluate(problem: Swept, points: Points, columns: Columns) -> list[Row]:
     """Return the rows of points; what a point raises is kept as its outcome."""
     if is_batched(problem, points):
         return evaluate_batched(problem, columns)
     if problem.verb in (simulate, solve_dmft):  # a failure of theirs is a code in the result
-        problem = Problem(problem.verb, problem.nouns, dict(problem.options) | {"throw": False})
+        problem = Swept(problem.verb, problem.nouns, dict(problem.options) | {"throw": False})
     count = len(next(iter(columns.values())))
     every = [{name: values[i] for name, values in columns.items()} for i in range(count)]
     shared = problem.verb is simulate and all(name.split(".")[0] == "model" for name in columns)
@@ -26,7 +26,7 @@ def evaluate(problem: Problem, points: Points, columns: Columns) -> list[Row]:
     return rows or [_one(problem, values) for values in every]
 
 
-def _one(problem: Problem, values: Mapping[str, Any]) -> Row:
+def _one(problem: Swept, values: Mapping[str, Any]) -> Row:
     began = time.perf_counter()
     try:
         result = problem.at(values).evaluate()
@@ -37,7 +37,7 @@ def _one(problem: Problem, values: Mapping[str, Any]) -> Row:
     return Row(numbers, outcome, time.perf_counter() - began)
 
 
-def _together(problem: Problem, every: list[dict[str, Any]]) -> list[Row] | None:
+def _together(problem: Swept, every: list[dict[str, Any]]) -> list[Row] | None:
     """Train models on the same data; None if that fails, to see one by one which of them does."""
     began = time.perf_counter()
     try:

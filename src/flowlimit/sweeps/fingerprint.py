@@ -12,13 +12,13 @@ import numpy as np
 from .. import __version__
 from ..problem.noun import Noun, functions_of
 from .points import Points
-from .problem import Problem
+from .problem import Swept
 
 LONGEST = 64
 """Longest list that is written out; a longer one is named by its length, its ends and its SHA-256."""
 
 
-def fingerprint(problem: Problem, points: Points) -> dict[str, Any]:
+def fingerprint(problem: Swept, points: Points) -> dict[str, Any]:
     """Describe a sweep, as it reads once stored."""
     description = {
         "version": __version__,

@@ -12,7 +12,7 @@ import numpy as np
 from ..results import Code, Outcome
 from .evaluate import evaluate
 from .points import Columns, Points
-from .problem import Problem
+from .problem import Swept
 from .rows import Row, Values
 from .store import CODES, Store, shapes_of
 
@@ -22,7 +22,7 @@ class Job:
     """A block of a store, with all that computing it takes: it travels to another process."""
 
     path: Path
-    problem: Problem
+    problem: Swept
     points: Points  # those of the block alone
     block: int
     retry: tuple[int, ...] | None = None  # places in the block that are computed again; all if None

@@ -14,7 +14,7 @@ from .points import Points
 
 
 @dataclass(frozen=True)
-class Problem:
+class Swept:
     """A verb, the nouns it is given in their order, and its keyword arguments."""
 
     verb: Callable[..., Any]
@@ -25,7 +25,7 @@ class Problem:
         """Call the verb."""
         return self.verb(*self.nouns.values(), **self.options)
 
-    def at(self, values: Mapping[str, Any]) -> "Problem":
+    def at(self, values: Mapping[str, Any]) -> "Swept":
         """Return the problem with values in place of its own, by address."""
         nouns, options = dict(self.nouns), dict(self.options)
         # The shortest first: a whole noun before one of its fields.
@@ -35,7 +35,7 @@ class Problem:
                 nouns[first] = _with(nouns[first], address, rest, value)
             else:
                 options[address] = value
-        return Problem(self.verb, nouns, options)
+        return Swept(self.verb, nouns, options)
 
     def own(self, address: str) -> Any:
         """Return the problem's own value at an address."""
@@ -59,7 +59,7 @@ def _with(noun: Any, address: str, path: list[str], value: Any) -> Any:
     return noun.replaced(**{name: inner})
 
 
-def check_addresses(problem: Problem, points: Points) -> None:
+def check_addresses(problem: Swept, points: Points) -> None:
     """Refuse addresses that lead nowhere, and numbers that a field does not allow, before any work."""
     for name, values in zip(points.names, points.values, strict=True):
         if "." not in name and name not in problem.nouns:

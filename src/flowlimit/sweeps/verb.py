@@ -22,7 +22,7 @@ from .executors import check_executor, run_all
 from .fingerprint import differences, fingerprint
 from .job import Job
 from .points import Points, make_points
-from .problem import Problem, check_addresses
+from .problem import Swept, check_addresses
 from .rows import Row
 from .store import Layout, Store, create, shapes_of
 from .table import Table, check_format
@@ -108,7 +108,7 @@ def sweep(
     check_executor(executor)
     mine = _shard(shard)
     nouns = {"model": model, "task": task} | ({} if training is None else {"training": training})
-    problem, points = Problem(verb, nouns, options), make_points(over)
+    problem, points = Swept(verb, nouns, options), make_points(over)
     check_addresses(problem, points)
     path = Path(tempfile.mkdtemp(prefix="flowlimit-")) / "sweep.zarr" if store is None else Path(store)
     table = Table(_prepared(path, problem, points, block_size))
@@ -131,7 +131,7 @@ def _shard(shard: tuple[int, int] | str | None) -> tuple[int, int]:
     return own, of
 
 
-def _prepared(path: Path, problem: Problem, points: Points, block_size: int | None) -> Path:
+def _prepared(path: Path, problem: Swept, points: Points, block_size: int | None) -> Path:
     """Make the store, or see that it is one of this sweep."""
     description = fingerprint(problem, points)
     if not path.exists():
@@ -150,7 +150,7 @@ def _prepared(path: Path, problem: Problem, points: Points, block_size: int | No
     return path
 
 
-def _layout(problem: Problem, points: Points, block_size: int | None) -> Layout:
+def _layout(problem: Swept, points: Points, block_size: int | None) -> Layout:
     first = _first_row(problem, points).values
     # Times are a coordinate if the same for all points.
     steady = not any(name.split(".")[0] in ("training", "save_at") for name in points.names)
@@ -163,7 +163,7 @@ def _layout(problem: Problem, points: Points, block_size: int | None) -> Layout:
     return Layout(len(points), _block_size(problem, points, block_size), shapes, shared)
 
 
-def _block_size(problem: Problem, points: Points, block_size: int | None) -> int:
+def _block_size(problem: Swept, points: Points, block_size: int | None) -> int:
     if block_size is not None:
         if not isinstance(block_size, int) or isinstance(block_size, bool) or block_size < 1:
             raise ValueError(f"block_size: given {block_size!r}, needs an int of at least 1, e.g. block_size=64")
@@ -173,7 +173,7 @@ def _block_size(problem: Problem, points: Points, block_size: int | None) -> int
     return max(least, min(most, math.ceil(len(points) / BLOCKS)))
 
 
-def _first_row(problem: Problem, points: Points) -> Row:
+def _first_row(problem: Swept, points: Points) -> Row:
     row = None
     for i in range(min(TRIES, len(points))):
         row = evaluate(problem, points, points.columns(np.array([i])))[0]
@@ -185,7 +185,7 @@ def _first_row(problem: Problem, points: Points) -> Row:
 
 def _fill(
     store: Store,
-    problem: Problem,
+    problem: Swept,
     points: Points,
     executor: Any,
     shard: tuple[int, int],
@@ -201,7 +201,7 @@ def _fill(
 
 
 def _jobs(
-    store: Store, problem: Problem, points: Points, shard: tuple[int, int], retry_failed: bool
+    store: Store, problem: Swept, points: Points, shard: tuple[int, int], retry_failed: bool
 ) -> tuple[list[Job], Watch]:
     """Return what is left to do of a shard, and a watch that knows what is not."""
     done, layout = store.done(), store.layout

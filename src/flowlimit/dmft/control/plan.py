@@ -24,7 +24,7 @@ from ..engine.history import CHUNK
 from ..engine.replica import Reference, Replica
 from ..engine.shards import AXIS, spread_paths, spread_samples
 from ..engine.site import Site, is_linear, make_site
-from ..engine.state import Paths, SamplePaths, Setting, memory_bytes, sample_bytes
+from ..engine.state import Paths, SamplePaths, TaskNumbers, memory_bytes, sample_bytes
 from ..readout.measure import Measure
 from ..readout.solution import Solution
 from ..sampling.modes import Rotation, output_modes
@@ -182,7 +182,7 @@ class Plan:
         own = Counts(counts.paths // 2, counts.few // 2) if half else counts
         paths = self._paths(own, self.cloud(nodes, own, number, rotation), half=half)
         noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
-        setting = Setting(self.task.aspect_ratio, noise_var, jnp.asarray(self.settings.iteration_part * self.rtol))
+        setting = TaskNumbers(self.task.aspect_ratio, noise_var, jnp.asarray(self.settings.iteration_part * self.rtol))
         room = self.room(nodes)
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))

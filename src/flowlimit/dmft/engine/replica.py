@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from ...numerics.blocks import Blocks
 from ..settings import Iteration
 from .site import NodeTheta, Site
-from .state import Paths, SamplePaths, Setting
+from .state import Paths, SamplePaths, TaskNumbers
 
 Observe = Callable[[Site, Blocks, NodeTheta, Float[Array, "q *outputs M"], Paths], Float[Array, "q observables"]]
 
@@ -28,7 +28,7 @@ class Replica(eqx.Module):
     """
 
     site: Site
-    setting: Setting
+    setting: TaskNumbers
     paths: Paths
     reference: Reference
     observe: Observe = eqx.field(static=True)

@@ -87,7 +87,7 @@ class SampleRows(eqx.Module):
     stein: Float[Array, "N teachers"]  # r w* by the same combinations
 
 
-class Setting(eqx.Module):
+class TaskNumbers(eqx.Module):
     """Numbers of the task, and how well a block's two sides must agree."""
 
     aspect_ratio: Scalar

@@ -21,7 +21,7 @@ from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
 from .correction import corrected_response, corrected_root
 from .weights_side import (
-    Equations,
+    Collocation,
     Linearised,
     advance_tangents,
     better_start,
@@ -90,20 +90,20 @@ def _known(replica: Replica, node: Node, q: int) -> tuple[Float[Array, "q N"], F
 
 def _equations(
     replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, root: Root
-) -> Equations:
+) -> Collocation:
     """Return the block's equations at given operators: g = z/delta + memory of earlier blocks + G (w - w*)."""
     z = times_history(root.L, replica.paths.normals, node + root.L.shape[0])  # over sqrt(delta)
     source = z / jnp.sqrt(replica.setting.aspect_ratio) + times_history(G.past, rows.W, node)  # eq. (gf_g)
-    return Equations(replica.site, block, G.own, front.theta, source, replica.paths.w_star)
+    return Collocation(replica.site, block, G.own, front.theta, source, replica.paths.w_star)
 
 
-def _linearise_few(replica: Replica, equations: Equations, theta: NodeTheta) -> Linearised:
+def _linearise_few(replica: Replica, equations: Collocation, theta: NodeTheta) -> Linearised:
     """Linearise the paths that serve the responses."""
     few = replica.paths.few_probability.shape[0]
     return linearise(equations.first(few), theta[..., :few])
 
 
-def _follow(replica: Replica, equations: Equations, theta: NodeTheta) -> NodeTheta:
+def _follow(replica: Replica, equations: Collocation, theta: NodeTheta) -> NodeTheta:
     """Bring the paths to rest at given operators: cheap, and the operators then start from good paths."""
     weight, paths = equations.weight, replica.paths
 

@@ -31,7 +31,7 @@ SETTLED = 1e-20
 """Squared residual below which rounding decides whether a step makes it worse."""
 
 
-class Equations(NamedTuple):
+class Collocation(NamedTuple):
     """A block's collocation equations for theta on every path, at given operators."""
 
     site: Site
@@ -41,10 +41,10 @@ class Equations(NamedTuple):
     source: NodePaths
     w_star: Float[Array, "paths"]
 
-    def first(self, paths: int) -> "Equations":
+    def first(self, paths: int) -> "Collocation":
         """Return the equations of the first paths alone."""
         own = (x[..., :paths] for x in (self.start, self.source, self.w_star))
-        return Equations(self.site, self.block, self.G, *own)
+        return Collocation(self.site, self.block, self.G, *own)
 
     def weight(self, theta: NodeTheta) -> NodePaths:
         """Return w - w*."""
@@ -61,7 +61,7 @@ class Linearised(NamedTuple):
     J: Float[Array, "n n paths"]
 
 
-def linearise(equations: Equations, theta: NodeTheta) -> Linearised:
+def linearise(equations: Collocation, theta: NodeTheta) -> Linearised:
     """Evaluate the collocation equations and their Jacobian at theta."""
     q, k, M = theta.shape
     W, g, residual = _collocate(equations, theta)
@@ -75,7 +75,7 @@ def linearise(equations: Equations, theta: NodeTheta) -> Linearised:
     return Linearised(W, g, slopes, residual, J)
 
 
-def _collocate(equations: Equations, theta: NodeTheta) -> tuple[NodePaths, NodePaths, NodeTheta]:
+def _collocate(equations: Collocation, theta: NodeTheta) -> tuple[NodePaths, NodePaths, NodeTheta]:
     q, k, M = theta.shape
     site, block, G = equations.site, equations.block, equations.G
     W = equations.weight(theta)
@@ -84,18 +84,18 @@ def _collocate(equations: Equations, theta: NodeTheta) -> tuple[NodePaths, NodeP
     return W, g, theta - equations.start[None] - (block.inner @ p.reshape(q, k * M)).reshape(q, k, M)
 
 
-def newton_paths(equations: Equations, theta: NodeTheta) -> NodeTheta:
+def newton_paths(equations: Collocation, theta: NodeTheta) -> NodeTheta:
     """Return theta after one Newton step on every path, tile by tile: a tile's systems stay in the cache."""
     paths = theta.shape[-1]
     if paths <= TILE or paths % TILE:
         return _newton_step(equations, theta)
-    one = lambda part: _newton_step(Equations(*equations[:3], *part[:3]), part[3])
+    one = lambda part: _newton_step(Collocation(*equations[:3], *part[:3]), part[3])
     tiled = lambda x: jnp.moveaxis(x.reshape(*x.shape[:-1], paths // TILE, TILE), -2, 0)
     new = lax.map(one, tuple(tiled(x) for x in (*equations[3:], theta)))
     return jnp.moveaxis(new, 0, -2).reshape(theta.shape)
 
 
-def _newton_step(equations: Equations, theta: NodeTheta) -> NodeTheta:
+def _newton_step(equations: Collocation, theta: NodeTheta) -> NodeTheta:
     """Take one step, shortened on paths where the whole step would make the residual worse."""
     q, k, M = theta.shape
     at = linearise(equations, theta)
@@ -115,7 +115,7 @@ def _newton_step(equations: Equations, theta: NodeTheta) -> NodeTheta:
     return theta - part[None, None] * step
 
 
-def better_start(equations: Equations, guesses: tuple[NodeTheta, NodeTheta]) -> NodeTheta:
+def better_start(equations: Collocation, guesses: tuple[NodeTheta, NodeTheta]) -> NodeTheta:
     """Return, path by path, the guess with the smaller residual."""
     first, second = (_size(_collocate(equations, theta)[2]) for theta in guesses)
     return jnp.where((second < first)[None, None], guesses[1], guesses[0])
