@@ -38,7 +38,7 @@ _HOMES = {
     "verbs.check": ["Trust", "check"],
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],
-    "verbs.conformance": ["Check", "Conformance", "conform"],
+    "verbs.conformance": ["Conformance", "ConformanceRow", "conform"],
     "verbs.derivative": ["derivative"],
     "verbs.draw": ["draw"],
     "verbs.simulate": ["simulate"],

@@ -76,8 +76,8 @@ from .verbs.check import check as check
 from .verbs.citation import citation as citation
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare
-from .verbs.conformance import Check as Check
 from .verbs.conformance import Conformance as Conformance
+from .verbs.conformance import ConformanceRow as ConformanceRow
 from .verbs.conformance import conform as conform
 from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw

@@ -1,5 +1,5 @@
 """Whether definition, runs and limit of a problem agree: for a model or a loss of one's own, and for all of ours."""
 
-from .verb import Check, Conformance, conform
+from .verb import Conformance, ConformanceRow, conform
 
-__all__ = ["Check", "Conformance", "conform"]
+__all__ = ["Conformance", "ConformanceRow", "conform"]

@@ -31,7 +31,7 @@ CURVATURE = 0.35
 
 
 @dataclass(frozen=True)
-class Check:
+class ConformanceRow:
     """One check, whether it passed, and what was found."""
 
     name: str
@@ -43,7 +43,7 @@ class Check:
 class Conformance:
     """What `conform` found, with the limit and the runs it compared."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[ConformanceRow, ...]
     limit: Limit
     runs: Runs
 
@@ -107,7 +107,7 @@ def conform(
     return Conformance(tuple(checks), limit, runs)
 
 
-def _round_trip(problem: tuple[Noun, ...]) -> Check:
+def _round_trip(problem: tuple[Noun, ...]) -> ConformanceRow:
     lost, functions = [], 0
     for noun in problem:
         leaves, structure = jax.tree.flatten(noun)
@@ -121,27 +121,27 @@ def _round_trip(problem: tuple[Noun, ...]) -> Check:
     as_found = f"of {len(problem)} nouns" + (
         f", {functions} with functions, which dictionaries only name" if functions else ""
     )
-    return Check("round trip", not lost, "; ".join(lost) or as_found)
+    return ConformanceRow("round trip", not lost, "; ".join(lost) or as_found)
 
 
-def _loop(problem: tuple[Model, Task, Training], dim: int, runs: Runs, key: int) -> Check:
+def _loop(problem: tuple[Model, Task, Training], dim: int, runs: Runs, key: int) -> ConformanceRow:
     """Compare trial 0 of the runs with a loop at a few of its times."""
     index = np.unique(np.linspace(0, len(runs.times) - 1, LOOP_TIMES).round().astype(int))
     by_loop = train_error_by_loop(*problem, dim, as_key(key), runs.times[index])
     apart = float(np.abs(runs.values["train_error"][0][index] - by_loop).max() / np.abs(by_loop[0]))
     allowed = LOOP_PART["steps" if runs.discrete else "flow"]
-    return Check("simulate against a loop", apart <= allowed, f"{apart:.1e} apart, {allowed:g} allowed")
+    return ConformanceRow("simulate against a loop", apart <= allowed, f"{apart:.1e} apart, {allowed:g} allowed")
 
 
-def _runs(limit: Limit, runs: Runs) -> Check:
+def _runs(limit: Limit, runs: Runs) -> ConformanceRow:
     compared = compare(limit, runs)
     name, time, size = compared.worst
-    return Check(
+    return ConformanceRow(
         "limit against runs", compared.passed, f"at worst {size:.1f} standard errors ({name} at time {time:.4g})"
     )
 
 
-def _small_steps(model: Model, task: Task, flow: Limit, rtol: float, key: Any) -> Check:
+def _small_steps(model: Model, task: Task, flow: Limit, rtol: float, key: Any) -> ConformanceRow:
     """Compare the test errors of two descents with the flow's, at its end: e(h) = 2 e(h/2) up to the next order."""
     horizon, errors, spread = float(flow.times[-1]), [], []
     for steps in (FEWER_STEPS, 2 * FEWER_STEPS):
@@ -150,4 +150,4 @@ def _small_steps(model: Model, task: Task, flow: Limit, rtol: float, key: Any) -
         spread.append(float(np.hypot(descent.test_error_stderr[-1], flow.test_error_stderr[-1])))
     rest, bar = abs(errors[0] - 2.0 * errors[1]), 4.0 * float(np.hypot(spread[0], 2.0 * spread[1]))
     found = f"{errors[0]:+.2e} and {errors[1]:+.2e} with {FEWER_STEPS} and {2 * FEWER_STEPS} steps"
-    return Check("descent tends to the flow", rest <= CURVATURE * abs(errors[0]) + bar, found)
+    return ConformanceRow("descent tends to the flow", rest <= CURVATURE * abs(errors[0]) + bar, found)
