@@ -14,10 +14,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..numerics.blocks import Blocks, steps
-from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
 from ..problem.models import Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..types import Scalar
 from .grid import Grid
@@ -30,7 +29,7 @@ from .problem import Problem, Reference
 from .site import make_site
 from .state import Setting
 
-Nouns = tuple[Model, Regression, Training]
+Nouns = tuple[Model, Task, Training]
 Pick = Callable[[Nouns], Scalar]
 
 
@@ -63,7 +62,7 @@ def _errors(
     site, room = make_site(make_flow(model, task, training)), plan.room(grid.nodes)
     paths = make_paths(site, task.target, strata, counts, cloud)
     # The derivative lags the value by an iteration: a tolerance far below what is asked for brings both home.
-    setting = Setting(task.aspect_ratio, task.noise_var, jnp.asarray(1e-3 * plan.rtol))
+    setting = Setting(task.aspect_ratio, task.error_floor, jnp.asarray(1e-3 * plan.rtol))
     nothing = jnp.zeros((room, room))
     problem = Problem(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.explicit)
     rows = whole_march(problem, _blocks(grid, training), plan.measure.count)
@@ -76,5 +75,5 @@ def _errors(
 
 
 def _blocks(grid: Grid, training: Training) -> Blocks:
-    clock = training.clock
-    return steps(clock.sizes()) if isinstance(clock, StepClock) else grid.blocks
+    clock = training.clock.steps
+    return grid.blocks if clock is None else steps(clock.sizes())

@@ -143,7 +143,7 @@ def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch) -> tuple[Grid,
         watch.pilot(0.0, "panels")
         problem = plan.problem(room, _pilot_counts(plan, room), 0)
         try:
-            horizon = float(clock.horizon)  # pyright: ignore[reportAttributeAccessIssue]
+            horizon = clock.end
             tolerance = PANEL_PART * plan.rtol
             edges, solution = choose_panels(problem, horizon, tolerance, known, plan.measure.count, watch.pilot)
             return make_grid(clock, edges, saves), solution

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..numerics.blocks import Blocks, Edges, gauss_rule, interpolation, panels, panels_of, steps
-from ..problem.clocks import Clock, StepClock
+from ..problem.clocks import Clock
 from .history import CHUNK
 
 ORDER = 8
@@ -101,8 +101,8 @@ def panel_tail(rows: Float[np.ndarray, "order columns"]) -> float:
 
 def make_grid(clock: Clock, edges: Edges | None, saves: Saves) -> Grid:
     """Return the grid of a clock; a continuous one needs edges."""
-    if isinstance(clock, StepClock):
-        return Grid(steps(clock.sizes()), None, saves)
+    if clock.steps is not None:
+        return Grid(steps(clock.steps.sizes()), None, saves)
     if edges is None:
         raise ValueError("edges: given none, needs the edges of the panels")
     return Grid(panels(edges, ORDER), edges, saves)

@@ -14,11 +14,10 @@ from jaxtyping import Array, Float
 from ..numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ..numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
 from ..numerics.streams import Purpose, stream
-from ..problem.clocks import StepClock
 from ..problem.flow import make_flow
 from ..problem.laws import Target
 from ..problem.models import Model
-from ..problem.tasks import Regression, Task
+from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..types import PRNGKey
 from .grid import ORDER, room_for
@@ -69,7 +68,7 @@ class Plan:
     @property
     def explicit(self) -> bool:
         """Whether time runs in steps."""
-        return isinstance(self.site.flow.clock, StepClock)
+        return self.site.flow.clock.in_steps
 
     @property
     def law(self) -> Target:
@@ -173,8 +172,7 @@ class Plan:
         """Return one replica's problem; with ``half`` the first half of its net, in arrays of the same shape."""
         own = Counts(counts.paths // 2, counts.few // 2) if half else counts
         paths = self._paths(own, self.cloud(nodes, own, replica, rotation), half=half)
-        noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
-        setting = Setting(self.task.aspect_ratio, noise_var, jnp.asarray(ITERATION_PART * self.rtol))
+        setting = Setting(self.task.aspect_ratio, self.task.error_floor, jnp.asarray(ITERATION_PART * self.rtol))
         room = self.room(nodes)
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))
@@ -237,6 +235,6 @@ def make_plan(
 ) -> Plan:
     """Turn a problem into a plan; paths are spread over devices where these are given."""
     site = make_site(make_flow(model, task, training))
-    own = replace(measure, sampled=not task.loss.closes, direct=isinstance(training.clock, StepClock))
+    own = replace(measure, sampled=not task.loss.closes, direct=training.clock.in_steps)
     mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
     return Plan(site, task, key, rtol, own, float(memory_limit), mesh)

@@ -63,10 +63,8 @@ def from_dict(description: dict[str, Any]) -> Any:
             f"description: given {shown(description)}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}"
         )
     kind = description["kind"]
-    if not isinstance(kind, str) or kind not in _KINDS or inspect.isabstract(_KINDS[kind]):
-        close = difflib.get_close_matches(
-            str(kind), [k for k, cls in _KINDS.items() if not inspect.isabstract(cls)], n=1
-        )
+    if not isinstance(kind, str) or kind not in _KINDS or _is_abstract(_KINDS[kind]):
+        close = difflib.get_close_matches(str(kind), [k for k, cls in _KINDS.items() if not _is_abstract(cls)], n=1)
         hint = f"did you mean {close[0]!r}?" if close else "import the module that defines a kind of your own first"
         raise ValueError(f"kind: given {shown(kind)}, needs the name of a law, design, model, task or training; {hint}")
     cls = _KINDS[kind]
@@ -77,6 +75,10 @@ def from_dict(description: dict[str, Any]) -> Any:
     if missing:
         raise ValueError(f"{kind}: given no {', '.join(missing)}; its fields are {', '.join(names)}")
     return cls(**{name: _revive(kind, name, value) for name, value in given.items()})
+
+
+def _is_abstract(cls: type[Noun]) -> bool:
+    return inspect.isabstract(cls) or bool(getattr(cls, "__abstractvars__", ()))
 
 
 def check_names(cls: type[Noun], given: Iterable[str]) -> list[str]:

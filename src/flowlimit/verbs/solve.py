@@ -15,12 +15,10 @@ from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
 from ..problem.checks import shown
-from ..problem.clocks import StepClock
 from ..problem.conditions import check_conditions
 from ..problem.limits import check_limit_request
 from ..problem.models import Model
-from ..problem.models.scales import PerCoordinate
-from ..problem.requests import named_observables, positions_of, times_at
+from ..problem.requests import named_observables, positions_of
 from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Code, Limit, Outcome
@@ -120,16 +118,16 @@ def solve_dmft(
         memory_limit=checked_bytes("memory_limit", memory_limit),
         devices=None if devices is None else checked_devices(devices),
     )
-    refusal = plan.refusal(clock.num_steps + 1) if isinstance(clock, StepClock) else None
+    refusal = plan.refusal(clock.save_count) if clock.in_steps else None
     if refusal is not None:  # before anything of that length is made
         saves, solved = np.zeros(0), unsolved(Outcome(Code.MEMORY, refusal))
     else:
-        saves = times_at(clock, positions_of("save_at", save_at, clock))
+        saves = clock.times_at(positions_of("save_at", save_at, clock))
         check_conditions(model, task.loss, plan.site.flow)
         with reporter(progress, "solve") as report:
             solved = solve(plan, saves, _beginning(start), deadline.shared_by(plan.mesh), report)
     origin = provenance(key, model=model, task=task, training=training)
-    limit = _record(solved, saves, isinstance(clock, StepClock), float(task.error_floor), origin)
+    limit = _record(solved, saves, clock.in_steps, float(task.error_floor), origin)
     if throw:
         limit.result.raise_if_failed()
         if limit.result.code in (Code.TOLERANCE, Code.TIMEOUT):
@@ -147,15 +145,15 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
         )
     if not isinstance(training, Training):
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
-    if not task.loss.closes and not isinstance(training.clock, StepClock):
+    if not task.loss.closes and not training.clock.in_steps:
         raise ValueError(
             f"training: given {training!r}; the limit of a {type(task.loss).__name__} is solved for gradient descent, "
             f"e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step does to 0"
         )
-    if isinstance(getattr(model, "init_scale", None), PerCoordinate):
+    if model.num_coordinates is not None:
         raise ValueError(
-            "init_scale: given one scale a coordinate, which has no limit; give their law, e.g. "
-            "init_scale=fl.Empirical(scales)"
+            f"model: given {model!r}, with one number for each of {model.num_coordinates} coordinates, which has no "
+            f"limit; give their law, e.g. init_scale=fl.Empirical(scales)"
         )
     if isinstance(rtol, bool) or not isinstance(rtol, Real) or not SMALLEST_RTOL <= float(rtol) < 1.0:
         raise ValueError(f"rtol: given {shown(rtol)}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")
