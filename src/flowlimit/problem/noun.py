@@ -2,10 +2,11 @@
 
 import dataclasses
 import difflib
+import functools
 import hashlib
 import inspect
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -14,13 +15,22 @@ import numpy as np
 
 from ..numerics.precision import DoubleModule
 from ..types import is_traced
+from ..words import hint
 from .checks import shown
 
 _KINDS: dict[str, type["Noun"]] = {}
 _DIGESTS: dict[int, tuple[Any, str]] = {}
 
 
-class Noun(DoubleModule):
+class _NounMeta(type(DoubleModule)):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        known = _arguments(cls)
+        if known is not None and not kwargs.keys() <= known.keys():
+            raise TypeError(_unknown(cls, kwargs.keys() - known.keys(), list(known)))
+        return super().__call__(*args, **kwargs)
+
+
+class Noun(DoubleModule, metaclass=_NounMeta):
     """A piece of a problem: a model, a law, a design, a task, a training."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -84,11 +94,24 @@ def _is_abstract(cls: type[Noun]) -> bool:
 def check_names(cls: type[Noun], given: Iterable[str]) -> list[str]:
     """Return the arguments of a kind, or refuse names that are none of them."""
     names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
-    unknown = sorted(map(str, set(given) - set(names)))
+    unknown = set(given) - set(names)
     if unknown:
-        known = f"its fields are {', '.join(names)}" if names else "it has no fields"
-        raise ValueError(f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}")
+        raise ValueError(_unknown(cls, unknown, names))
     return names
+
+
+def _unknown(cls: type, given: Iterable[Any], names: list[str]) -> str:
+    """Say what a kind has in place of names that it does not have, and what may have been meant."""
+    unknown = sorted(map(str, given))
+    known = f"its fields are {', '.join(names)}" if names else "it has no fields"
+    return f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}{hint(unknown[0], names)}"
+
+
+@functools.cache
+def _arguments(cls: type) -> Mapping[str, inspect.Parameter] | None:
+    """Return the arguments that a kind takes by name; None if it takes any."""
+    parameters = dict(list(inspect.signature(cls.__init__).parameters.items())[1:])
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else parameters
 
 
 def functions_of(noun: Noun) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from ..types import Observable, Times
 from .checks import as_float, shown
 from .clocks import Clock, Positions
 from .flow import Flow
-from .functions import called
+from .functions import called, takes
 
 Observables = tuple[tuple[str, Observable], ...]
 RESERVED = ("train_error", "test_error", "loss", "norm_1", "norm_2")
@@ -43,6 +43,11 @@ def check_observables(observables: Observables, flow: Flow, *, known: bool = Tru
     """Refuse observables that fail on one coordinate; ``known`` is whether there is a target."""
     w, w_star = jnp.zeros(flow.outputs), jnp.zeros(flow.teachers) if known else None
     for name, function in observables:
+        if not takes(function, 2):
+            raise ValueError(
+                f"observables: given {name!r}, which does not take two arguments, needs a function (w, w_star) -> "
+                f"number, e.g. lambda w, w_star: w * w_star"
+            )
         words = f"observables: given {name!r}, which fails on w of shape {flow.outputs} and w_star {flow.teachers}"
         found = called(words, function, w, w_star, indices=True)
         if jnp.shape(found) != ():

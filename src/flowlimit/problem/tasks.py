@@ -22,6 +22,9 @@ FEWEST_DIM, FACTOR = 10, 4.0
 """Data of few dimensions may have any scale, and larger ones up to this factor: chance, and what one may want."""
 
 
+N_OVER_D = "n/d, samples over dim"
+
+
 class Known(NamedTuple):
     """What is known of the data before any trial is drawn; None for what each trial draws, or what nobody knows."""
 
@@ -114,7 +117,7 @@ class Task(DataSource):
             if abs(float(aspect_ratio) * dim - samples) > 0.5:
                 raise ValueError(
                     f"aspect_ratio: given {float(aspect_ratio):g}, but the design's matrix is {samples} x {dim}; "
-                    f"needs n/d, aspect_ratio={samples / dim:g}"
+                    f"needs aspect_ratio={samples / dim:g}, which is n/d"
                 )
 
 
@@ -140,9 +143,9 @@ class Regression(Task):
     Regression(aspect_ratio=0.5, noise_var=0.01, target=Bernoulli(probability=0.1))
     """
 
-    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     noise_var: Scalar = eqx.field(converter=number("noise_var", at_least=0.0, example=0.01))
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
     @property
@@ -200,8 +203,8 @@ class GeneralizedLinear(_NormalNoise):
     GeneralizedLinear(aspect_ratio=2, target=Normal(), loss=HuberLoss(noise_std=0.5, tail=1))
     """
 
-    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
-    target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)"))
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
@@ -227,8 +230,8 @@ class Classification(_NormalNoise):
     Classification(aspect_ratio=2, target=Normal())
     """
 
-    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     slope: Scalar | None = eqx.field(default=None, converter=optional_number("slope", above=0.0, example=2.0))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
