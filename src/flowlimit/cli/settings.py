@@ -88,4 +88,4 @@ def _known(place: tuple[Any, ...]) -> str:
         section = section.model_fields[name].annotation
     where = f"[{'.'.join(map(str, place[:-1]))}] has" if len(place) > 1 else "a file has"
     names = list(section.model_fields)
-    return f"{where} {', '.join(names)}{hint(str(place[-1]), names)}"
+    return f"{where} {', '.join(names)}{hint(str([*place][-1]), names)}"

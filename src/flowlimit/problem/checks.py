@@ -166,7 +166,7 @@ def check_entries(
     """Refuse concrete numbers that are not finite, outside their bounds, or too small or large to be squared twice."""
     if is_traced(array):
         return
-    values = np.asarray(array)
+    values = np.asarray(array, dtype=np.float64)  # of verbs that run in single precision too
     bad = ~np.isfinite(values)
     if above is not None:
         bad |= values <= above

@@ -2,7 +2,6 @@
 
 import dataclasses
 import difflib
-import functools
 import hashlib
 import inspect
 import weakref
@@ -24,10 +23,14 @@ _DIGESTS: dict[int, tuple[Any, str]] = {}
 
 class _NounMeta(type(DoubleModule)):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        known = _arguments(cls)
-        if known is not None and not kwargs.keys() <= known.keys():
-            raise TypeError(_unknown(cls, kwargs.keys() - known.keys(), list(known)))
-        return super().__call__(*args, **kwargs)
+        try:
+            return super().__call__(*args, **kwargs)
+        except TypeError:
+            known = _arguments(cls)
+            if known is None or kwargs.keys() <= known.keys():
+                raise
+            message = _unknown(cls, kwargs.keys() - known.keys(), list(known))
+        raise TypeError(message)
 
 
 class Noun(DoubleModule, metaclass=_NounMeta):
@@ -107,7 +110,6 @@ def _unknown(cls: type, given: Iterable[Any], names: list[str]) -> str:
     return f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}{hint(unknown[0], names)}"
 
 
-@functools.cache
 def _arguments(cls: type) -> Mapping[str, inspect.Parameter] | None:
     """Return the arguments that a kind takes by name; None if it takes any."""
     parameters = dict(list(inspect.signature(cls.__init__).parameters.items())[1:])
