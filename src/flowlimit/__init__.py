@@ -24,15 +24,19 @@ _HOMES = {
     "asymptotics.tail": ["Tail", "fit_tail"],
     "asymptotics.timescales": ["Timescales", "timescales"],
     "dmft": ["AbstractSolver", "Answer", "PanelSolver", "Request", "StepSolver"],
-    "problem.designs": ["BinaryDesign", "Design", "GaussianDesign", "IIDDesign", "MatrixDesign", "StudentDesign"],
+    "problem.clocks": ["Clock", "ContinuousClock", "StepClock", "StepNoise"],
+    "problem.designs": [
+        *("BinaryDesign", "Design", "GaussianDesign", "IIDDesign"),
+        *("MatrixDesign", "RowDesign", "StudentDesign"),
+    ],
     "problem.laws": [
         *("Bernoulli", "BernoulliGauss", "Empirical", "Independent", "Law"),
-        *("Normal", "PointMass", "SparseRademacher", "Target"),
+        *("Normal", "PointMass", "SparseRademacher", "Strata", "Target"),
     ],
     "problem.models": ["DiagonalLinear", "Linear", "Model", "Reparametrized"],
     "problem.noun": ["from_dict"],
-    "problem.losses": ["CustomLoss", "HuberLoss", "LogisticLoss", "Loss", "SquaredLoss"],
-    "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression"],
+    "problem.losses": ["CustomLoss", "HuberLoss", "LogisticLoss", "Loss", "Moments", "SquaredLoss"],
+    "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression", "Task"],
     "problem.trainings": ["GradientDescent", "GradientFlow", "Langevin", "StochasticGradientDescent", "Training"],
     "sweeps": ["Failure", "Table", "open_sweep", "sweep"],
     "verbs.check": ["Trust", "check"],
@@ -56,7 +60,15 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     if name in _ROOMS:
         return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module 'flowlimit' has no attribute {name!r}")
+    raise AttributeError(f"module 'flowlimit' has no attribute {name!r}{_hint(name)}")
+
+
+def _hint(name: str) -> str:
+    if name.startswith("_"):  # Python's own questions
+        return ""
+    from .words import NAMES, hint
+
+    return hint(name, [*_HOME_OF, *_ROOMS], NAMES, before="fl.")
 
 
 def __dir__() -> list[str]:

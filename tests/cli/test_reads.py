@@ -129,3 +129,23 @@ def test_the_page_says_what_verbs_read():
 
 def verbs_of(row):
     return row.split("|")[1].split(",")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["simulate", "--lr", "0.1"], "--step-size"),
+        (["simulate", "--alpha", "0.1"], "--init-scale"),
+        (["simulate", "--init-scal", "0.1"], "--init-scale"),
+        (["simulate", "--seed", "1"], "--key"),
+        (["simulate", "--epochs", "1"], "--num-steps"),
+    ],
+)
+def test_flags_in_other_words(words, meant):
+    assert refused(*words) == f"Error: No such option: {words[1]}; did you mean {meant}?"
+
+
+def test_fields_of_files_in_other_words(write):
+    assert "did you mean init_scale?" in refused("simulate", write('[model]\nkind = "DiagonalLinear"\nalpha = 0.3\n'))
+    assert "did you mean rtol?" in refused("simulate", write("[solve]\ntol = 0.1\n"))
+    assert "did you mean init_scale?" in refused("simulate", "--set", "model.alpha=0.1")

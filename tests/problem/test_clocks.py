@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.problem.clocks import StepClock, StepNoise
+from flowlimit.problem.clocks import ContinuousClock, StepClock, StepNoise
 from flowlimit.problem.momentum import Momentum, ScheduledDecay
-from flowlimit.problem.requests import log_grid, positions_of, times_at
+from flowlimit.problem.requests import positions_of
 
 SIZES = np.array([0.3, 0.1, 0.2, 0.05])
 UNEVEN, EVEN = StepClock(jnp.asarray(SIZES), 4), StepClock(jnp.asarray(0.1), 4)
@@ -28,8 +28,8 @@ def test_times_are_sums_of_sizes(clock, sizes):
 
 def test_all_steps_are_saved_and_found_again():
     assert positions_of("save_at", None, UNEVEN).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert positions_of("save_at", times_at(UNEVEN, np.array([1.0, 3.0])), UNEVEN).tolist() == [1.0, 3.0]
-    grid = log_grid(50.0)
+    assert positions_of("save_at", UNEVEN.times_at(np.array([1.0, 3.0])), UNEVEN).tolist() == [1.0, 3.0]
+    grid = positions_of("save_at", None, ContinuousClock(jnp.asarray(50.0)))
     assert (grid[0], grid[-1]) == (0.0, pytest.approx(50.0))
     assert np.diff(np.log(grid[1:])) == pytest.approx(np.log(1e4) / (len(grid) - 2))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.problem.models.diagonal import MirrorDiagonal, MirrorDiagonalVaried, mirrored
+from flowlimit.problem.models.diagonal import MirrorDiagonal, MirrorDiagonalVaried
 
 ZERO = jnp.zeros(())
 
@@ -72,17 +72,17 @@ def test_reparametrized_equals_diagonal(depth, dataset):
 
 
 def test_mirror_is_chosen_where_there_is_one():
-    assert isinstance(mirrored(fl.DiagonalLinear(0.3)), MirrorDiagonal)
-    assert isinstance(mirrored(fl.DiagonalLinear(fl.Empirical([0.1, 0.5]))), MirrorDiagonalVaried)
+    assert isinstance(fl.DiagonalLinear(0.3).flow_form(), MirrorDiagonal)
+    assert isinstance(fl.DiagonalLinear(fl.Empirical([0.1, 0.5])).flow_form(), MirrorDiagonalVaried)
     for model in (fl.DiagonalLinear(0.3, depth=3), fl.DiagonalLinear(0.3, truncation=1.0), fl.Linear()):
-        assert mirrored(model) is model
+        assert model.flow_form() is model
 
 
 @pytest.mark.parametrize("init_scale", [1e-4, 0.3, 10.0])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_mirror_obeys_the_papers_equation_for_w(init_scale, weight_decay):
     """dw/dt = -sqrt(w^2 + alpha^4 e^{-2 lambda t}) g - lambda w, eq. (dmft_w), along the mirror's drift."""
-    model = mirrored(fl.DiagonalLinear(init_scale, weight_decay))
+    model = fl.DiagonalLinear(init_scale, weight_decay).flow_form()
     t, theta, g = jnp.array(1.7), jnp.array(0.8), jnp.array(-0.6)
     drift = model.drift(t, theta, g)
     w, dw = jax.jvp(model.weight, (t, theta), (jnp.ones(()), drift))
@@ -92,7 +92,7 @@ def test_mirror_obeys_the_papers_equation_for_w(init_scale, weight_decay):
 
 def test_mirror_penalty_is_that_of_u_and_v():
     """lambda (u^2 + v^2)/2 with u^2 - v^2 = 2 w and u v = alpha^2 e^{-lambda t}."""
-    model = mirrored(fl.DiagonalLinear(0.5, 0.3))
+    model = fl.DiagonalLinear(0.5, 0.3).flow_form()
     t, theta = jnp.array(2.0), jnp.array(-1.1)
     w, uv = float(model.weight(t, theta)), 0.25 * np.exp(-0.6)
     assert float(model.penalty(t, theta)) == pytest.approx(0.3 * np.sqrt(w**2 + uv**2), rel=1e-13)
@@ -111,7 +111,7 @@ def test_init_laws():
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_scales_that_vary_follow_the_same_equations(weight_decay):
     """With all scales equal, the mirror coordinate with a scale of its own is the one with a common scale."""
-    one, own = (mirrored(fl.DiagonalLinear(scale, weight_decay)) for scale in (0.6, fl.PointMass(0.6)))
+    one, own = (fl.DiagonalLinear(scale, weight_decay).flow_form() for scale in (0.6, fl.PointMass(0.6)))
     assert isinstance(own, MirrorDiagonalVaried)
     start = own.init(jnp.array([0.3, -0.4]), jnp.array(1.0))
     assert float(start[0]) == float(one.init(jnp.zeros(0), jnp.array(1.0)))

@@ -6,9 +6,10 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from ..problem.checks import shown
 from ..problem.limits import refuse_without_limit
 from ..problem.models import DiagonalLinear, Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Regression, Task
 from ..types import Scalar, is_traced
 
 Case = Literal["lasso", "ridgeless", "interpolating", "threshold"]
@@ -16,20 +17,25 @@ CASES: tuple[Case, ...] = get_args(Case)
 
 
 def check_model(model: Model) -> DiagonalLinear:
-    """Return a depth-2 network, or refuse the model."""
-    if not isinstance(model, DiagonalLinear) or model.depth != 2 or model.truncation is not None:
-        raise TypeError(f"model: given {model}, needs fl.DiagonalLinear of depth 2 without truncation")
-    return model
+    """Return the depth-2 network that has the model's flow, or refuse the model."""
+    network = model.diagonal_form() if isinstance(model, Model) else None
+    if network is None:
+        raise TypeError(
+            f"model: given {model}, needs fl.DiagonalLinear of depth 2 without truncation, or a model with the same "
+            f"flow whose diagonal_form() returns it"
+        )
+    return network
 
 
-def check_problem(model: Model, task: Regression) -> tuple[DiagonalLinear, Regression]:
-    """Return a depth-2 network with one init scale, and its regression task."""
+def check_problem(model: Model, task: Task) -> tuple[DiagonalLinear, Regression]:
+    """Return the depth-2 network that has the model's flow, with one init scale, and the task as a regression."""
     network = check_model(model)
     init_scale(network)
-    if not isinstance(task, Regression):
-        raise TypeError(f"task: given {type(task).__name__}, needs fl.Regression")
-    refuse_without_limit(task)
-    return network, task
+    regression = task.regression_form() if isinstance(task, Task) else None
+    if regression is None:
+        raise TypeError(f"task: given {shown(task)}, needs a task with the squared loss, e.g. fl.Regression")
+    refuse_without_limit(regression)
+    return network, regression
 
 
 def init_scale(model: DiagonalLinear) -> Scalar:

@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from ..numerics.precision import DoubleModule, own_settings
 from ..problem.models import DiagonalLinear, Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Regression, Task
 from ..results import FlowlimitError
 from ..types import Scalar, is_traced
 from .case import Case, check_problem, choose_case, init_scale
@@ -126,7 +126,7 @@ class FixedPoint(DoubleModule):
 
 
 @own_settings()
-def fixed_point(model: Model, task: Regression, *, case: Case | None = None) -> FixedPoint:
+def fixed_point(model: Model, task: Task, *, case: Case | None = None) -> FixedPoint:
     """Return the fixed point of gradient flow, eq. (fix_case1), (fix_case2) or (fix_case3).
 
     Parameters

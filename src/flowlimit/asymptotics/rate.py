@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from ..results import FlowlimitError
 from ..types import Scalar, is_traced
 from .case import Case
@@ -23,7 +23,7 @@ from .nodes import LawNodes, law_nodes
 from .spectrum import Spectrum, make_spectrum
 from .validity import nan_unless
 
-NO_RATE = "aspect_ratio: given 1, needs another: at 1 there is no gap, and no exponential rate"
+NO_RATE = "aspect_ratio: given n/d = 1, needs another: at 1 there is no gap, and no exponential rate"
 CLOSEST = 1e-15
 """Least distance of u from -min y, relative. A root may be closer, if next to no weights lie near min y."""
 
@@ -110,7 +110,7 @@ class Rate(DoubleModule):
 
 
 @own_settings()
-def convergence_rate(model: Model, task: Regression, *, case: Case | None = None) -> Rate:
+def convergence_rate(model: Model, task: Task, *, case: Case | None = None) -> Rate:
     """Return the rate at which gradient flow reaches its fixed point, eq. (convergence_rate_eqn).
 
     ``case`` is needed only under jit, grad or vmap, see `fixed_point`. Derivatives are total: the law of w(infinity)

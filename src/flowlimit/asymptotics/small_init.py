@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from ..numerics.precision import own_settings
 from ..problem.checks import as_float, check_entries
 from ..problem.models import DiagonalLinear, Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Regression, Task
 from ..results import FlowlimitError
 from ..types import Scalar
 from .case import check_problem, init_scale
@@ -42,7 +42,7 @@ class LassoPath:
 
 
 @own_settings()
-def small_init_path(model: Model, task: Regression, times: float | Sequence[float] | Times) -> LassoPath:
+def small_init_path(model: Model, task: Task, times: float | Sequence[float] | Times) -> LassoPath:
     """Return the errors of the time-averaged weights of a network of small init scale, by lasso fixed points.
 
     Integrating the flow, theta(t) = -int g is t times the averaged gradient, and w = alpha^2 e^(-lambda t) sinh(theta)

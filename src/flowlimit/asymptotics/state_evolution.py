@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from ..numerics.precision import DoubleModule, own_settings
 from ..problem.checks import integer, number
 from ..problem.models import DiagonalLinear, Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Regression, Task
 from ..types import Scalar
 from .case import Case, check_problem, choose_case, init_scale
 from .channel import make_channel
@@ -49,7 +49,7 @@ class StateEvolution(DoubleModule):
 @own_settings()
 def state_evolution(
     model: Model,
-    task: Regression,
+    task: Task,
     *,
     num_steps: int = 100,
     start: float | Scalar | None = None,

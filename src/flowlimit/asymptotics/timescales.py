@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import DiagonalLinear, Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Regression, Task
 from ..types import Scalar, is_traced
 from .case import check_problem, init_scale
 from .channel import Channel, make_channel
@@ -100,7 +100,7 @@ class Timescales(DoubleModule):
 
 
 @own_settings()
-def timescales(model: Model, task: Regression) -> Timescales:
+def timescales(model: Model, task: Task) -> Timescales:
     """Return the timescales of gradient flow of a depth-2 network, from the paper's section on them.
 
     They are leading orders, for init scales far from 1; `label_phases` puts them beside what a limit or runs show.

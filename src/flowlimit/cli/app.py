@@ -8,6 +8,7 @@ from .explore import explore
 from .failures import EXIT_CODES, explain, wants_traceback
 from .init import init
 from .longtime import fixed_point, rate, timescales
+from .meant import Command, Group
 from .paper import paper
 from .simulate import simulate
 from .solve import solve
@@ -15,25 +16,26 @@ from .sweep import sweep, table
 from .template import template
 
 app = typer.Typer(
+    cls=Group,
     help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rendering help with rich costs a third of the time of --help
 )
-app.command()(init)
-app.command()(solve)
-app.command()(simulate)
-app.command()(check)
-app.command()(fixed_point)
-app.command()(rate)
-app.command()(timescales)
-app.command()(sweep)
-app.command()(paper)
-app.command()(explore)
-app.command()(table)
-app.command()(template)
-app.command()(doctor)
+app.command(cls=Command)(init)
+app.command(cls=Command)(solve)
+app.command(cls=Command)(simulate)
+app.command(cls=Command)(check)
+app.command(cls=Command)(fixed_point)
+app.command(cls=Command)(rate)
+app.command(cls=Command)(timescales)
+app.command(cls=Command)(sweep)
+app.command(cls=Command)(paper)
+app.command(cls=Command)(explore)
+app.command(cls=Command)(table)
+app.command(cls=Command)(template)
+app.command(cls=Command)(doctor)
 
 
 @app.callback(invoke_without_command=True)

@@ -107,9 +107,7 @@ def _refuse_doubles(flags: Mapping[str, Any], addresses: Sequence[str]) -> None:
 
 
 def _refuse_training(verb: str, reader: Any, training: Any) -> None:
-    import flowlimit as fl
-
-    if type(training) is not fl.GradientFlow:
+    if training.clock.in_steps:
         reader.refuse(
             ("training",),
             f"training: given {training!r}, but {verb} does not read it: {NO_TRAINING}. Leave [training] out of the "

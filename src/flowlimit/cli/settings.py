@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ..words import hint
 from .reads import as_typed
 
 FLAG_OF = {"dims": "--dim"}
@@ -86,4 +87,5 @@ def _known(place: tuple[Any, ...]) -> str:
     for name in place[:-1]:
         section = section.model_fields[name].annotation
     where = f"[{'.'.join(map(str, place[:-1]))}] has" if len(place) > 1 else "a file has"
-    return f"{where} {', '.join(section.model_fields)}"
+    names = list(section.model_fields)
+    return f"{where} {', '.join(names)}{hint(str([*place][-1]), names)}"

@@ -20,8 +20,7 @@ def change_training(base: Any, flags: Mapping[str, Any]) -> Any:
         if len(flags) > 1:
             raise ValueError(f"{', '.join(map(as_typed, flags))}: {BOTH}")
         return fl.GradientFlow(flags["horizon"])
-    kinds = (fl.GradientDescent, fl.StochasticGradientDescent, fl.Langevin)
-    kept = {name: value for name, value in own.items() if type(base) in kinds and not _is_nothing(value)}
+    kept = {name: value for name, value in own.items() if base.clock.in_steps and not _is_nothing(value)}
     fields = kept | dict(flags)
     if not {"step_size", "num_steps"} <= fields.keys():
         lone = [as_typed(name) for name in flags if name not in ("step_size", "num_steps")]

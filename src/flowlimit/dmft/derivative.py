@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from ..numerics.blocks import Blocks, steps
 from ..problem.flow import make_flow
 from ..problem.models import Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..types import Scalar
 from .control.plan import Plan
@@ -32,7 +32,7 @@ from .sampling.paths import Cloud, Counts, live_strata, make_paths
 TOLERANCE_PART = 1e-3
 """Part of rtol to which the two sides must agree here: the derivative lags the value by an iteration."""
 
-Nouns = tuple[Model, Regression, Training]
+Nouns = tuple[Model, Task, Training]
 Pick = Callable[[Nouns], Scalar]
 
 
@@ -64,7 +64,7 @@ def _errors(
     model, task, training = nouns
     site, room = make_site(make_flow(model, task, training)), plan.room(grid.nodes)
     paths = make_paths(site, task.target, strata, counts, cloud)
-    setting = TaskNumbers(task.aspect_ratio, task.noise_var, jnp.asarray(TOLERANCE_PART * plan.rtol))
+    setting = TaskNumbers(task.aspect_ratio, task.error_floor, jnp.asarray(TOLERANCE_PART * plan.rtol))
     nothing = jnp.zeros((room, room))
     replica = Replica(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.settings.iteration)
     rows = whole_march(replica, _blocks(grid, training), plan.measure.count)
@@ -77,5 +77,5 @@ def _errors(
 
 
 def _blocks(grid: Grid, training: Training) -> Blocks:
-    clock = training.clock
-    return steps(clock.sizes()) if clock.in_steps else grid.blocks  # pyright: ignore[reportAttributeAccessIssue]
+    clock = training.clock.steps
+    return grid.blocks if clock is None else steps(clock.sizes())

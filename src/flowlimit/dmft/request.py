@@ -12,7 +12,7 @@ from ..numerics.deadline import Deadline
 from ..numerics.devices import Devices
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
-from ..problem.requests import Observables, positions_of, times_at
+from ..problem.requests import Observables, positions_of
 from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Kernels, Limit, Operators, Outcome, PathSample
@@ -72,7 +72,7 @@ class Request:
     def saves(self) -> Saves:
         """Times at which curves are wanted, ascending."""
         clock = self.training.clock
-        return times_at(clock, positions_of("save_at", self.save_at, clock))
+        return clock.times_at(positions_of("save_at", self.save_at, clock))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,12 +26,14 @@ def number(
     at_least: float | None = None,
     at_most: float | None = None,
     example: float = 1.0,
+    meaning: str = "",
 ) -> Callable[[Number], Scalar]:
-    """Converter to a float64 scalar within bounds."""
+    """Converter to a float64 scalar within bounds; messages say its ``meaning`` where the name does not."""
     needs = _bounds(above, at_least, at_most)
+    means = f" ({meaning})" if meaning else ""
 
     def convert(value: Any) -> Scalar:
-        fix = f"needs a number{needs}, e.g. {name}={example:g}"
+        fix = f"needs a number{needs}{means}, e.g. {name}={example:g}"
         array = as_float(name, value, fix)
         if array.ndim != 0:
             raise ValueError(f"{name}: given an array of shape {array.shape}, {fix}; pass a list of models for several")
@@ -88,13 +90,15 @@ def flag(name: str) -> Callable[[Any], bool]:
     return convert
 
 
-def instance(name: str, kind: type | tuple[type, ...], example: str) -> Callable[[Any], Any]:
-    """Converter that passes instances of ``kind`` and refuses all else."""
+def instance(name: str, kind: type | tuple[type, ...], example: str, numbers: str = "") -> Callable[[Any], Any]:
+    """Converter that passes instances of ``kind`` and refuses all else; ``numbers`` is what a list of them may mean."""
     kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
 
     def convert(value: Any) -> Any:
         if not isinstance(value, kind):
-            raise TypeError(f"{name}: given {shown(value)}, needs a {kinds}, e.g. {name}={example}")
+            listed = numbers and (isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0)
+            meant = f"; for the law of given numbers, {name}={numbers}" if listed else ""
+            raise TypeError(f"{name}: given {shown(value)}, needs a {kinds}, e.g. {name}={example}{meant}")
         return value
 
     return convert
@@ -122,6 +126,7 @@ def shown(value: Any) -> str:
         text = repr(value)
     except Exception:  # an int of thousands of digits; and whatever a class of theirs raises
         return f"an {type(value).__name__}" if isinstance(value, int) else f"a {type(value).__name__}"
+    text = " ".join(line.strip() for line in text.splitlines())
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
@@ -161,7 +166,7 @@ def check_entries(
     """Refuse concrete numbers that are not finite, outside their bounds, or too small or large to be squared twice."""
     if is_traced(array):
         return
-    values = np.asarray(array)
+    values = np.asarray(array, dtype=np.float64)  # of verbs that run in single precision too
     bad = ~np.isfinite(values)
     if above is not None:
         bad |= values <= above

@@ -1,5 +1,6 @@
 """How time runs, and the noise of steps."""
 
+import abc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,17 +12,60 @@ from jaxtyping import Array, Float, Int
 from ..types import Scalar
 from .checks import as_float, check_entries, number
 
+Positions = Float[np.ndarray, "_"]
+"""Where a clock stands: steps on a clock that runs in steps, else times."""
+LOG_GRID_DECADES = 4
+LOG_GRID_POINTS = 94
 MOST_SCHEDULED = 10**6
 """Steps of a schedule: it is kept in memory, and a function of the step is called for each."""
 
 
 class Clock(eqx.Module):
-    """How time runs: continuously up to a horizon, or in steps."""
+    """How time runs: continuously up to a horizon (`ContinuousClock`), or in steps (`StepClock`).
+
+    A *position* is a step number on a clock that runs in steps, and a time otherwise. Solver and simulator ask these
+    methods and `steps`; they have one algorithm for each of the two answers that `steps` gives.
+    """
+
+    @property
+    @abc.abstractmethod
+    def steps(self) -> "StepClock | None":
+        """The sizes and times of steps, if time runs in steps; None if it runs continuously."""
 
     @property
     def in_steps(self) -> bool:
         """Whether time runs in steps."""
-        return False
+        return self.steps is not None
+
+    @property
+    @abc.abstractmethod
+    def last(self) -> float:
+        """The last position: a number of steps, or the time of the end."""
+
+    @property
+    @abc.abstractmethod
+    def save_count(self) -> int:
+        """How many positions `default_saves` returns, known without making them."""
+
+    @abc.abstractmethod
+    def default_saves(self) -> Positions:
+        """Return the positions that are saved unless told otherwise: shape (save_count,), from 0 up to `last`."""
+
+    @abc.abstractmethod
+    def positions_at(self, name: str, times: Positions) -> Positions:
+        """Return the positions at given times, of the same shape, or refuse times between steps.
+
+        Times outside of the clock's range stay outside; ``name`` is the argument that a refusal speaks of.
+        """
+
+    @abc.abstractmethod
+    def times_at(self, positions: Positions) -> Positions:
+        """Return the times of positions, of the same shape."""
+
+    @property
+    def end(self) -> float:
+        """The time of the last position."""
+        return float(self.times_at(np.array([self.last]))[0])
 
 
 class ContinuousClock(Clock):
@@ -29,18 +73,81 @@ class ContinuousClock(Clock):
 
     horizon: Scalar
 
+    @property
+    def steps(self) -> None:
+        """None: time runs continuously."""
+        return None
+
+    @property
+    def last(self) -> float:
+        """The horizon."""
+        return float(self.horizon)
+
+    @property
+    def save_count(self) -> int:
+        """0, the horizon and a log grid between."""
+        return LOG_GRID_POINTS + 1
+
+    def default_saves(self) -> Positions:
+        """Return 0, the horizon, and a log grid over four decades."""
+        return np.r_[0.0, np.geomspace(self.last * 10.0**-LOG_GRID_DECADES, self.last, LOG_GRID_POINTS)]
+
+    def positions_at(self, name: str, times: Positions) -> Positions:
+        """Return the times themselves."""
+        return times
+
+    def times_at(self, positions: Positions) -> Positions:
+        """Return the positions, which are times."""
+        return positions
+
 
 class StepClock(Clock):
     """Steps 0 to num_steps; the time of a step is the sum of the sizes before it."""
 
     step_size: Float[Array, "*steps"]
-    """One size, or one a step."""
+    """One size, or one per step."""
     num_steps: int = eqx.field(static=True)
 
     @property
-    def in_steps(self) -> bool:
-        """It does."""
-        return True
+    def steps(self) -> "StepClock":
+        """The clock itself."""
+        return self
+
+    @property
+    def last(self) -> float:
+        """The number of steps."""
+        return float(self.num_steps)
+
+    @property
+    def save_count(self) -> int:
+        """Every step, and the initialisation."""
+        return self.num_steps + 1
+
+    def default_saves(self) -> Positions:
+        """Return every step."""
+        return np.arange(self.last + 1.0)
+
+    def positions_at(self, name: str, times: Positions) -> Positions:
+        """Return the steps at given times, or refuse times between steps; times outside stay outside."""
+        if self.is_even:
+            positions = times / float(self.step_size)
+            steps = np.round(positions)
+        else:
+            starts = self.times()
+            steps = np.abs(starts[None, :] - times[:, None]).argmin(axis=1).astype(float)
+            positions = steps + (times - starts[steps.astype(int)]) / float(np.min(np.asarray(self.step_size)))
+        between = np.abs(steps - positions) > 1e-6
+        if between.any():
+            which = ", ".join(f"{t:g}" for t in times[between][:3])
+            sizes = f"multiples of the step size {float(self.step_size):g}" if self.is_even else "times of steps"
+            raise ValueError(f"{name}: given {which}, between steps; needs {sizes}")
+        return steps
+
+    def times_at(self, positions: Positions) -> Positions:
+        """Return the times of steps."""
+        if self.is_even:  # without an array of all steps
+            return float(self.step_size) * positions
+        return self.times()[positions.astype(int)]
 
     @property
     def is_even(self) -> bool:

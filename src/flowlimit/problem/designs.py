@@ -23,6 +23,8 @@ ROWS_AT_ONCE = 64
 class Design(Noun):
     """A law of data matrices.
 
+    A subclass must write one method: ``sample(key, samples, dim)`` -> a matrix of shape (samples, dim).
+
     The limit is known for independent entries of mean 0 and variance 1/dim with light tails. A design of your own that
     draws such entries says so by a property ``has_limit`` that returns True; every other one is for `simulate`.
     """
@@ -32,13 +34,21 @@ class Design(Noun):
         """Whether entries are independent, of mean 0 and variance 1/dim, so that Gaussian data have the same limit."""
         return False
 
+    @property
+    def fixed_matrix(self) -> Matrix | None:
+        """The matrix, of shape (samples, dim), if it is the same in every trial; None if it is drawn."""
+        return None
+
     @abc.abstractmethod
     def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
         """Return one matrix of shape (samples, dim)."""
 
 
 class RowDesign(Design):
-    """A law of matrices with independent rows, each drawn from its own stream: devices can draw their own."""
+    """A law of matrices with independent rows, each drawn from its own stream: devices can draw their own.
+
+    A subclass must write one method: ``draw_row(key, dim)`` -> one row, of shape (dim,).
+    """
 
     @abc.abstractmethod
     def draw_row(self, key: PRNGKey, dim: int) -> Coordinates:
@@ -141,6 +151,11 @@ class MatrixDesign(Design):
     """
 
     matrix: Matrix = data_field(lambda matrix: as_matrix("matrix", matrix))
+
+    @property
+    def fixed_matrix(self) -> Matrix:
+        """The matrix."""
+        return self.matrix
 
     def sample(self, key: PRNGKey, samples: int, dim: int) -> Matrix:
         """Return the matrix."""

@@ -17,15 +17,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import Coordinates, Output, OutputRows, Scalar, TeacherRows, Theta, ThetaRows
-from .clocks import Clock, ContinuousClock, StepNoise
+from .clocks import Clock, StepNoise
 from .functions import called, is_tracing, is_users
 from .losses import Loss
-from .models.diagonal import mirrored
 from .models.model import Model
-from .models.scales import PerCoordinate
-from .momentum import Momentum
+from .models.scales import coordinate_axes, first_coordinate
 from .noun import signature
-from .tasks import Dataset, Task
+from .tasks import DataSource
 from .trainings import Training
 
 
@@ -47,10 +45,9 @@ class Flow(eqx.Module):
     def init_rows(self, normals: Float[Array, "dim normals"], w_star: TeacherRows) -> ThetaRows:
         """Start of all coordinates."""
         # Numbers given coordinate by coordinate go along with the coordinates, all others are the same for each.
-        given = lambda leaf: isinstance(leaf, PerCoordinate)
-        axes = jax.tree.map(lambda leaf: 0 if given(leaf) else None, self.init, is_leaf=given)
+        axes = (coordinate_axes(self.init), 0, -1)
         rowwise = lambda init, normals, w_star: init(normals, w_star)
-        return eqx.filter_vmap(rowwise, in_axes=(axes, 0, -1), out_axes=-1)(self.init, normals, w_star)
+        return eqx.filter_vmap(rowwise, in_axes=axes, out_axes=-1)(self.init, normals, w_star)
 
     def readout_rows(self, t: Scalar, theta: ThetaRows) -> OutputRows:
         """Weights of all coordinates."""
@@ -65,16 +62,16 @@ class Flow(eqx.Module):
         return jax.vmap(self.penalty, in_axes=(None, -1))(t, theta)
 
 
-def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
+def make_flow(model: Model, task: DataSource, training: Training) -> Flow:
     """Turn a problem into its flow.
 
-    In continuous time a model runs in its mirror coordinate if it has one: the same weights, better conditioned.
+    In continuous time a model runs in its `Model.flow_form`: the same weights, better conditioned.
     """
     clock, noise = training.clock, training.noise
-    inner = mirrored(model) if isinstance(clock, ContinuousClock) else model
-    teachers = () if isinstance(task, Dataset) else task.target.shape
-    parameters, outputs = _checked_shapes(inner, task.loss, teachers)
-    inner = training.extended(inner, parameters)
+    plain = model if clock.in_steps else model.flow_form()
+    teachers = task.teachers
+    parameters, outputs = _checked_shapes(plain, task.loss, teachers)
+    inner = training.extended(plain, parameters)
     if noise.label_std is not None and not task.loss.closes:
         raise ValueError(f"label_noise: given {float(noise.label_std):g}, needs the squared loss; leave it out")
     return Flow(
@@ -85,7 +82,7 @@ def make_flow(model: Model, task: Task | Dataset, training: Training) -> Flow:
         loss=task.loss,
         clock=clock,
         num_normals=inner.num_normals,
-        parameters=inner.theta_shape if isinstance(inner, Momentum) else parameters,
+        parameters=parameters if inner is plain else _parameters(inner, teachers),
         outputs=outputs,
         teachers=teachers,
         noise=noise,
@@ -110,10 +107,14 @@ def _checked_shapes(model: Model, loss: Loss, teachers: Shape) -> tuple[Shape, S
     return _CHECKED[kind]
 
 
+def _parameters(model: Model, teachers: Shape) -> Shape:
+    """Return the shape of a coordinate's theta."""
+    start = lambda model: model.init(jnp.zeros(model.num_normals), jnp.zeros(teachers))
+    return eqx.filter_eval_shape(start, first_coordinate(model)).shape
+
+
 def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:
     """Return the shapes of theta and weight, or refuse a model whose functions do not fit together."""
-    given = lambda leaf: isinstance(leaf, PerCoordinate)
-    first = jax.tree.map(lambda leaf: leaf.values[0] if given(leaf) else leaf, model, is_leaf=given)
 
     def coordinate(model: Model) -> tuple[Theta, Output, Theta, Scalar]:
         t = jnp.zeros(())
@@ -122,7 +123,7 @@ def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:
         return theta, w, model.drift(t, theta, jnp.zeros_like(w)), model.penalty(t, theta)
 
     words = f"model: given {model!r}, whose functions fail on one coordinate"
-    found = called(words, eqx.Partial(coordinate, first), indices=is_users(model))
+    found = called(words, eqx.Partial(coordinate, first_coordinate(model)), indices=is_users(model))
     theta, w, drift, penalty = (jnp.shape(x) for x in found)
     if len(theta) > 1 or len(w) > 1 or drift != theta or penalty != ():
         raise ValueError(

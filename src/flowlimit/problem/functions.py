@@ -4,6 +4,7 @@ Out of range, jax takes the nearest entry and says nothing: ``theta[2]`` of two 
 that a user wrote run once with every index checked. (A slice may be shorter than it says, as in all of Python.)
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,17 @@ def is_users(noun: Noun) -> bool:
 def is_tracing() -> bool:
     """Whether this runs inside jit, where numbers are not known."""
     return is_traced(jnp.zeros(()))
+
+
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with that many arguments, as far as Python can tell."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # written in C, without a signature
+        return True
+    return True
 
 
 def called(words: str, function: Callable[..., Any], *arguments: Any, indices: bool) -> Any:

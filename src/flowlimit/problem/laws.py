@@ -43,7 +43,15 @@ class Strata(NamedTuple):
 
 
 class Target(Noun):
-    """The law of one coordinate of the teacher: one number, or one for each of several teachers."""
+    """The law of one coordinate of the teacher: one number, or one for each of several teachers.
+
+    `Law` is the base for one number. A subclass for several must write four methods:
+
+    - ``shape`` (property) -> the shape of a draw, ``(teachers,)``.
+    - ``strata()`` -> `Strata`, whose ``mean`` and ``std`` have shape ``(strata, teachers)``.
+    - ``draw(normals)`` -> one draw, of shape ``(teachers,)``, from ``draw_normals`` standard normals.
+    - ``sample(key, shape)`` -> independent draws, of shape ``(teachers, *shape)``.
+    """
 
     @property
     @abc.abstractmethod
@@ -76,7 +84,11 @@ class Quadrature(NamedTuple):
 
 
 class Law(Target):
-    """The law of one number. A law of your own needs only `strata`."""
+    """The law of one number.
+
+    A subclass must write one method: ``strata()`` -> `Strata`, the law as a mixture of atoms and Gaussians, whose three
+    arrays ``probability`` (summing to 1), ``mean`` and ``std`` have shape ``(strata,)``.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -1,9 +1,8 @@
 """What has a limit: every verb that returns one asks here first."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from ..types import Observable
+from ..types import Observable, is_traced
 from .flow import make_flow
 from .models import Model
 from .requests import check_observables, named_observables
@@ -11,6 +10,7 @@ from .tasks import Task
 from .trainings import Training
 
 MOST_STRATA = 10_000
+ROUNDING = 1e-9
 
 
 def check_limit_request(
@@ -21,23 +21,37 @@ def check_limit_request(
     check_observables(named_observables(observables), make_flow(model, task, training))
 
 
-def refuse_without_limit(task: Any) -> None:
-    """Refuse a design that is not known to have the limit of Gaussian data, and a law of too many atoms.
+def refuse_without_limit(task: Task) -> None:
+    """Refuse a design that is not known to have the limit of Gaussian data, a law of too many atoms, and unfit noise.
 
     Examples
     --------
     >>> import flowlimit as fl
     >>> refuse_without_limit(fl.Regression(0.5, 0.01, fl.Bernoulli(0.1), design=fl.BinaryDesign()))
     """
-    design = getattr(task, "design", None)
-    if design is not None and not design.has_limit:
+    design, target = task.design, task.target
+    if not design.has_limit:
         raise ValueError(
             f"design: given {design!r}, but the limit is known only for independent entries of mean 0 and variance "
             f"1/dim; leave design= out for the limit of such data, or train on this design with fl.simulate"
         )
-    target = getattr(task, "target", None)
-    if target is not None and len(target.strata().probability) > MOST_STRATA:
+    if len(target.strata().probability) > MOST_STRATA:
         raise ValueError(
             f"target: given {target!r}, a mixture of more than {MOST_STRATA} parts, each of which a limit integrates "
             f"over; needs fewer, e.g. fl.Empirical(np.quantile(values, np.linspace(0.0005, 0.9995, 1000)))"
+        )
+    _refuse_noise(task)
+
+
+def _refuse_noise(task: Task) -> None:
+    """Refuse a task of a user whose noise numbers are not those that a limit integrates over."""
+    scale, floor = task.noise_scale, task.error_floor
+    if is_traced(scale) or is_traced(floor):
+        return
+    scale, floor = float(scale), float(floor)
+    needed = (scale, scale**2) if task.loss.closes else (1.0, 0.0)
+    if abs(scale - needed[0]) > ROUNDING * needed[0] or abs(floor - needed[1]) > ROUNDING * needed[1]:
+        raise ValueError(
+            f"task: given {task!r} with noise_scale {scale:g} and error_floor {floor:g}; the limit needs "
+            + ("error_floor = noise_scale^2 for the squared loss" if task.loss.closes else "1 and 0 for this loss")
         )

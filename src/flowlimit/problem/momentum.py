@@ -1,7 +1,5 @@
 """What a training in steps adds to a model: a velocity, and a schedule of its weight decay."""
 
-import math
-
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -22,11 +20,6 @@ class Momentum(Model):
     clock: StepClock
     nesterov: bool = eqx.field(static=True)
     shape: tuple[int, ...] = eqx.field(static=True)  # of the model's theta
-
-    @property
-    def theta_shape(self) -> tuple[int, ...]:
-        """Shape of theta and v together."""
-        return (2 * math.prod(self.shape),)
 
     @property
     def num_normals(self) -> int:

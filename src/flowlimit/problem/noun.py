@@ -5,7 +5,7 @@ import difflib
 import hashlib
 import inspect
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -14,13 +14,26 @@ import numpy as np
 
 from ..numerics.precision import DoubleModule
 from ..types import is_traced
+from ..words import hint
 from .checks import shown
 
 _KINDS: dict[str, type["Noun"]] = {}
 _DIGESTS: dict[int, tuple[Any, str]] = {}
 
 
-class Noun(DoubleModule):
+class _NounMeta(type(DoubleModule)):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except TypeError:
+            known = _arguments(cls)
+            if known is None or kwargs.keys() <= known.keys():
+                raise
+            message = _unknown(cls, kwargs.keys() - known.keys(), list(known))
+        raise TypeError(message)
+
+
+class Noun(DoubleModule, metaclass=_NounMeta):
     """A piece of a problem: a model, a law, a design, a task, a training."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -63,10 +76,8 @@ def from_dict(description: dict[str, Any]) -> Any:
             f"description: given {shown(description)}, needs a dictionary with a 'kind', e.g. {{'kind': 'Linear'}}"
         )
     kind = description["kind"]
-    if not isinstance(kind, str) or kind not in _KINDS or inspect.isabstract(_KINDS[kind]):
-        close = difflib.get_close_matches(
-            str(kind), [k for k, cls in _KINDS.items() if not inspect.isabstract(cls)], n=1
-        )
+    if not isinstance(kind, str) or kind not in _KINDS or _is_abstract(_KINDS[kind]):
+        close = difflib.get_close_matches(str(kind), [k for k, cls in _KINDS.items() if not _is_abstract(cls)], n=1)
         hint = f"did you mean {close[0]!r}?" if close else "import the module that defines a kind of your own first"
         raise ValueError(f"kind: given {shown(kind)}, needs the name of a law, design, model, task or training; {hint}")
     cls = _KINDS[kind]
@@ -79,14 +90,30 @@ def from_dict(description: dict[str, Any]) -> Any:
     return cls(**{name: _revive(kind, name, value) for name, value in given.items()})
 
 
+def _is_abstract(cls: type[Noun]) -> bool:
+    return inspect.isabstract(cls) or bool(getattr(cls, "__abstractvars__", ()))
+
+
 def check_names(cls: type[Noun], given: Iterable[str]) -> list[str]:
     """Return the arguments of a kind, or refuse names that are none of them."""
     names = list(dict.fromkeys(argument(f) for f in dataclasses.fields(cls)))
-    unknown = sorted(map(str, set(given) - set(names)))
+    unknown = set(given) - set(names)
     if unknown:
-        known = f"its fields are {', '.join(names)}" if names else "it has no fields"
-        raise ValueError(f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}")
+        raise ValueError(_unknown(cls, unknown, names))
     return names
+
+
+def _unknown(cls: type, given: Iterable[Any], names: list[str]) -> str:
+    """Say what a kind has in place of names that it does not have, and what may have been meant."""
+    unknown = sorted(map(str, given))
+    known = f"its fields are {', '.join(names)}" if names else "it has no fields"
+    return f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}{hint(unknown[0], names)}"
+
+
+def _arguments(cls: type) -> Mapping[str, inspect.Parameter] | None:
+    """Return the arguments that a kind takes by name; None if it takes any."""
+    parameters = dict(list(inspect.signature(cls.__init__).parameters.items())[1:])
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else parameters
 
 
 def functions_of(noun: Noun) -> Iterator[Any]:

@@ -1,16 +1,19 @@
 """Tasks: the law of the data and the loss that is trained on it; and `Dataset`, concrete data in place of a task."""
 
+# Nouns are frozen, so that a property, or a narrower type, may stand in for an abstract attribute.
+# pyright: reportIncompatibleVariableOverride=false
+
 import abc
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..types import Coordinates, Matrix, Number, Output, Samples, Scalar, Teacher, is_traced
+from ..types import Coordinates, Matrix, Output, Samples, Scalar, Teacher, is_traced
 from .checks import as_float, instance, number, optional_number
-from .designs import Design, GaussianDesign, MatrixDesign, as_matrix
+from .designs import Design, GaussianDesign, as_matrix
 from .laws import Law, Target
 from .losses import LogisticLoss, Loss, SquaredLoss
 from .noun import Noun, data_field
@@ -19,48 +22,106 @@ FEWEST_DIM, FACTOR = 10, 4.0
 """Data of few dimensions may have any scale, and larger ones up to this factor: chance, and what one may want."""
 
 
-class _Task(Noun):
-    """What tasks share: labels made by a linear teacher w*, on samples / dim -> aspect_ratio, and a loss."""
+N_OVER_D = "n/d, samples over dim"
+
+
+class Known(NamedTuple):
+    """What is known of the data before any trial is drawn; None for what each trial draws, or what nobody knows."""
+
+    X: Matrix | None
+    y: Samples | None
+    w_star: Coordinates | None
+    noise_var: Scalar
+    """What label noise adds to the test error."""
+
+
+class DataSource(Noun):
+    """What a model is trained on: a law of data, `Task`, or concrete data, `Dataset`."""
+
+    loss: eqx.AbstractVar[Loss]
 
     @property
     @abc.abstractmethod
-    def noise_scale(self) -> Scalar:
-        """Standard deviation of the noise numbers that the loss takes."""
+    def is_random(self) -> bool:
+        """Whether each trial draws data of its own."""
 
     @property
     @abc.abstractmethod
-    def error_floor(self) -> Scalar:
-        """What label noise adds to the test error, besides what the loss knows of."""
+    def teachers(self) -> tuple[int, ...]:
+        """Shape of a coordinate of the target."""
 
-    def _own(self, name: str) -> Any:
-        """Return what every task has, as a field or as a property, in an order of its own."""
-        return getattr(self, name)
+    @abc.abstractmethod
+    def known(self) -> Known:
+        """Return what all trials share."""
+
+
+class Task(DataSource):
+    """The law of the data, and the loss that is trained on them.
+
+    Labels are made by a linear teacher w* with independent coordinates: f_star = X w*. The loss turns f_star and a
+    noise number into a label. A subclass must have six attributes, as fields or as properties:
+
+    - ``aspect_ratio``: samples over dim, n/d, of shape ``()``.
+    - ``target``: the law of a coordinate of w*, a `Law`, or a `Target` for several teachers.
+    - ``design``: the law of the data matrix X, a `Design`.
+    - ``loss``: a `Loss`.
+    - ``noise_scale``: standard deviation of the noise numbers that the loss takes, of shape ``()``; 1 for every loss
+      but the squared one, since these make their label noise from standard normals.
+    - ``error_floor``: what label noise adds to the test error besides what the loss knows of, of shape ``()``:
+      noise_scale^2 for the squared loss, 0 for others.
+    """
+
+    aspect_ratio: eqx.AbstractVar[Scalar]
+    target: eqx.AbstractVar[Target]
+    design: eqx.AbstractVar[Design]
+    noise_scale: eqx.AbstractVar[Scalar]
+    error_floor: eqx.AbstractVar[Scalar]
+
+    @property
+    def is_random(self) -> bool:
+        """True: data are drawn."""
+        return True
+
+    @property
+    def teachers(self) -> tuple[int, ...]:
+        """Shape of a draw of the target."""
+        return self.target.shape
+
+    def known(self) -> Known:
+        """Return the design's matrix if it has one, and the error floor."""
+        return Known(self.design.fixed_matrix, None, None, self.error_floor)
+
+    def regression_form(self) -> "Regression | None":
+        """Return the `Regression` that has the same data, for closed forms; None if the loss is not the squared one."""
+        if not self.loss.closes or self.target.shape:
+            return None
+        return Regression(self.aspect_ratio, self.error_floor, self.target, self.design)
 
     def residual(self, f: Output, f_star: Teacher, noise: Scalar) -> Output:
         """Return the derivative of the loss of one sample."""
-        return self._own("loss").residual(f, f_star, noise)
+        return self.loss.residual(f, f_star, noise)
 
     def error(self, f: Output, f_star: Teacher, noise: Scalar) -> Scalar:
         """Return the error of one sample."""
-        return self._own("loss").error(f, f_star, noise)
+        return self.loss.error(f, f_star, noise)
 
     def samples(self, dim: int) -> int:
         """Return the number of samples at a dim, at least 1."""
-        design, aspect_ratio = self._own("design"), self._own("aspect_ratio")
-        return design.matrix.shape[0] if isinstance(design, MatrixDesign) else max(1, round(float(aspect_ratio) * dim))
+        matrix = self.design.fixed_matrix
+        return max(1, round(float(self.aspect_ratio) * dim)) if matrix is None else matrix.shape[0]
 
     def __check_init__(self) -> None:
-        design, aspect_ratio = self._own("design"), self._own("aspect_ratio")
-        if isinstance(design, MatrixDesign) and not is_traced(aspect_ratio):
-            samples, dim = design.matrix.shape
+        matrix, aspect_ratio = self.design.fixed_matrix, self.aspect_ratio
+        if matrix is not None and not is_traced(aspect_ratio):
+            samples, dim = matrix.shape
             if abs(float(aspect_ratio) * dim - samples) > 0.5:
                 raise ValueError(
                     f"aspect_ratio: given {float(aspect_ratio):g}, but the design's matrix is {samples} x {dim}; "
-                    f"needs aspect_ratio={samples / dim:g}"
+                    f"needs aspect_ratio={samples / dim:g}, which is n/d"
                 )
 
 
-class Regression(_Task):
+class Regression(Task):
     """Linear teacher with noise, y = x.w* + xi, on samples / dim -> aspect_ratio.
 
     Parameters
@@ -82,9 +143,9 @@ class Regression(_Task):
     Regression(aspect_ratio=0.5, noise_var=0.01, target=Bernoulli(probability=0.1))
     """
 
-    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     noise_var: Scalar = eqx.field(converter=number("noise_var", at_least=0.0, example=0.01))
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
     @property
@@ -102,8 +163,12 @@ class Regression(_Task):
         """Return noise_var."""
         return self.noise_var
 
+    def regression_form(self) -> "Regression":
+        """Return itself."""
+        return self
 
-class _NormalNoise(_Task):
+
+class _NormalNoise(Task):
     """A task whose loss makes its labels from standard normals."""
 
     @property
@@ -113,8 +178,8 @@ class _NormalNoise(_Task):
 
     @property
     def error_floor(self) -> Scalar:
-        """Return 0: the loss's own test error knows its noise."""
-        return jnp.zeros(())
+        """Return 0: the loss's own test error knows its noise; 1 for the squared loss, which does not."""
+        return jnp.ones(()) if self.loss.closes else jnp.zeros(())
 
 
 class GeneralizedLinear(_NormalNoise):
@@ -138,8 +203,8 @@ class GeneralizedLinear(_NormalNoise):
     GeneralizedLinear(aspect_ratio=2, target=Normal(), loss=HuberLoss(noise_std=0.5, tail=1))
     """
 
-    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
-    target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)"))
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
@@ -165,8 +230,8 @@ class Classification(_NormalNoise):
     Classification(aspect_ratio=2, target=Normal())
     """
 
-    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5))
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)"))
+    aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     slope: Scalar | None = eqx.field(default=None, converter=optional_number("slope", above=0.0, example=2.0))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
@@ -176,11 +241,7 @@ class Classification(_NormalNoise):
         return LogisticLoss(self.slope)
 
 
-Task = Regression | GeneralizedLinear | Classification
-"""Any law of data."""
-
-
-class Dataset(Noun):
+class Dataset(DataSource):
     """Concrete data, in place of a task in `simulate`.
 
     Parameters
@@ -219,9 +280,23 @@ class Dataset(Noun):
         return SquaredLoss()
 
     @property
-    def aspect_ratio(self) -> Number:
+    def aspect_ratio(self) -> float:
         """Samples over dim."""
         return self.X.shape[0] / self.X.shape[1]
+
+    @property
+    def is_random(self) -> bool:
+        """False: data are given."""
+        return False
+
+    @property
+    def teachers(self) -> tuple[int, ...]:
+        """One teacher."""
+        return ()
+
+    def known(self) -> Known:
+        """Return all of it; label noise that nobody knows adds nothing to the test error."""
+        return Known(self.X, self.y, self.w_star, jnp.zeros(()) if self.noise_var is None else self.noise_var)
 
 
 def _entries(name: str, value: Any, axis: str) -> Float[Array, "..."]:

@@ -18,7 +18,14 @@ MOST_STEPS = 10**12
 
 
 class Training(Noun):
-    """A dynamics of theta."""
+    """A dynamics of theta.
+
+    A subclass must write one property, ``clock`` -> `ContinuousClock` or `StepClock`. It may write two more:
+
+    - ``noise`` (property) -> `StepNoise`, the randomness of its steps, for a clock that runs in steps.
+    - ``extended(model, shape)`` -> a `Model` with what the training adds to it, such as a velocity; ``shape`` is that
+      of the model's theta.
+    """
 
     @property
     @abc.abstractmethod

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ..numerics.streams import Purpose, stream
-from ..problem.designs import Design, MatrixDesign, RowDesign
-from ..problem.tasks import Dataset, Task
+from ..problem.designs import Design, RowDesign
+from ..problem.tasks import DataSource, Task
 from ..types import Matrix, PRNGKey, Samples, Scalar, TeacherRows
 from .rows import Rows
 
@@ -45,12 +45,10 @@ def join(shared: Part, own: Part, rows: Rows | None = None) -> Data:
     return Data(**fields, rows=Rows(both.X.shape[0]) if rows is None else rows)
 
 
-def shared_data(task: Task | Dataset) -> Part:
+def shared_data(task: DataSource) -> Part:
     """Return the part of the data that all trials share."""
-    if isinstance(task, Dataset):
-        return Part(task.X, task.y, jnp.zeros_like(task.y), task.w_star, _noise_var(task))
-    matrix = task.design.matrix if isinstance(task.design, MatrixDesign) else None
-    return Part(matrix, noise_var=_noise_var(task))
+    X, y, w_star, noise_var = task.known()
+    return Part(X, y, None if y is None else jnp.zeros_like(y), w_star, noise_var)
 
 
 def trial_data(
@@ -78,7 +76,8 @@ draw_trial = eqx.filter_jit(trial_data)
 
 def without_matrix(task: Task) -> Task:
     """Return a task with no matrix of its own: what trials share is on the devices already."""
-    return eqx.tree_at(lambda task: task.design.matrix, task, jnp.zeros((0, 0))) if is_shared(task) else task
+    matrix = task.known().X
+    return task if matrix is None else jax.tree.map(lambda x: jnp.zeros((0, 0)) if x is matrix else x, task)
 
 
 def _design_rows(design: Design, key: PRNGKey, dim: int, rows: Rows) -> Matrix:
@@ -90,12 +89,6 @@ def _design_rows(design: Design, key: PRNGKey, dim: int, rows: Rows) -> Matrix:
     return every(design.sample(key, rows.samples, dim))
 
 
-def is_shared(task: Task | Dataset) -> bool:
+def is_shared(task: DataSource) -> bool:
     """Whether all trials see the same matrix X."""
-    return isinstance(task, Dataset) or isinstance(task.design, MatrixDesign)
-
-
-def _noise_var(task: Task | Dataset) -> Scalar:
-    if isinstance(task, Dataset):
-        return jnp.zeros(()) if task.noise_var is None else task.noise_var
-    return task.error_floor
+    return task.known().X is not None

@@ -18,21 +18,12 @@ from ..numerics.devices import checked_devices
 from ..numerics.memory import gibibytes
 from ..numerics.streams import as_key
 from ..problem.checks import shown
-from ..problem.clocks import Clock, ContinuousClock, StepClock
+from ..problem.clocks import Clock, StepClock
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
-from ..problem.models.scales import PerCoordinate
 from ..problem.noun import signature
-from ..problem.requests import (
-    LOG_GRID_POINTS,
-    Observables,
-    Positions,
-    check_observables,
-    named_observables,
-    positions_of,
-    times_at,
-)
-from ..problem.tasks import Dataset, Task
+from ..problem.requests import Observables, Positions, check_observables, named_observables, positions_of
+from ..problem.tasks import DataSource, Task
 from ..problem.trainings import Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
 from .data import shared_data
@@ -61,7 +52,7 @@ class Group:
 class Plan:
     """A whole experiment."""
 
-    task: Task | Dataset
+    task: DataSource
     groups: Sequence[Group]
     samples: int
     dim: int
@@ -110,12 +101,12 @@ def make_plan(
     mesh = _mesh(devices, devices_per_trial, trials)
     named = named_observables(observables)
     kept = 0 if weights_at is None else np.size(weights_at)
-    saved = _save_count(training.clock) if save_at is None else np.size(save_at)
+    saved = training.clock.save_count if save_at is None else np.size(save_at)
     memory = memory_bytes(Sizes(samples, dim, len(models), trials, kept, saved + kept, len(named)), mesh)
     _check_memory(memory, memory_limit, samples, dim, saved)
     _check_target(models, task, named)
     for flow in (make_flow(model, task, training) for model in models):
-        check_observables(named, flow, known=getattr(task, "w_star", flow) is not None)
+        check_observables(named, flow, known=_has_target(task))
     weights = positions_of("weights_at", [] if weights_at is None else weights_at, training.clock)
     saves = positions_of("save_at", save_at, training.clock)
     if save_at is None:  # a grid of our choosing makes room for what is asked for
@@ -139,11 +130,6 @@ def make_plan(
         mesh=mesh,
         memory=memory,
     )
-
-
-def _save_count(clock: Clock) -> int:
-    """Return how many positions are saved unless told otherwise, without making them."""
-    return clock.num_steps + 1 if isinstance(clock, StepClock) else LOG_GRID_POINTS + 1
 
 
 def _check_memory(needed: int, allowed: float, samples: int, dim: int, saved: int) -> None:
@@ -175,7 +161,7 @@ def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
     for model in models:
         if not isinstance(model, Model):
             raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
-    if not isinstance(task, Task | Dataset):
+    if not isinstance(task, DataSource):
         raise TypeError(
             f"task: given {task!r}, needs a task or a Dataset, e.g. fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
         )
@@ -183,7 +169,7 @@ def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
 
 
-def _size(models: Sequence[Model], task: Task | Dataset, dim: Any) -> tuple[int, int]:
+def _size(models: Sequence[Model], task: DataSource, dim: Any) -> tuple[int, int]:
     matrix = shared_data(task).X
     if matrix is not None:
         if dim not in (None, matrix.shape[1]):
@@ -195,21 +181,25 @@ def _size(models: Sequence[Model], task: Task | Dataset, dim: Any) -> tuple[int,
         assert isinstance(task, Task)
         samples, dim = task.samples(int(dim)), int(dim)
     for model in models:
-        scale = getattr(model, "init_scale", None)
-        if isinstance(scale, PerCoordinate) and not (isinstance(task, Dataset) and scale.values.shape == (dim,)):
+        given = model.num_coordinates
+        if given is not None and (task.is_random or given != dim):
             raise ValueError(
-                f"init_scale: given {scale.values.shape[0]} scales, one a coordinate; that needs a Dataset of that dim;"
-                f" for random scales give a law, e.g. init_scale=fl.Empirical(scales)"
+                f"model: given {model!r}, with one number for each of {given} coordinates; that needs a Dataset of "
+                f"that dim; for random numbers give their law, e.g. init_scale=fl.Empirical(scales)"
             )
     return samples, dim
 
 
-def _check_target(models: Sequence[Model], task: Task | Dataset, observables: Observables) -> None:
+def _has_target(task: DataSource) -> bool:
+    return task.is_random or task.known().w_star is not None
+
+
+def _check_target(models: Sequence[Model], task: DataSource, observables: Observables) -> None:
     """Refuse what needs a target on data without one."""
-    if not isinstance(task, Dataset) or task.w_star is not None:
+    if _has_target(task):
         return
     for model in models:
-        if isinstance(getattr(model, "init_scale", None), PerCoordinate):
+        if model.num_coordinates is not None:
             continue  # the one start that is not a function of a single coordinate
         near, far = (_first_start(model, jnp.zeros(model.num_normals), w) for w in (jnp.zeros(()), jnp.ones(())))
         if not np.array_equal(near, far):
@@ -223,8 +213,8 @@ def _check_target(models: Sequence[Model], task: Task | Dataset, observables: Ob
             ) from None
 
 
-def _trials(models: Sequence[Model], task: Task | Dataset, training: Training, trials: Any) -> int:
-    random = isinstance(task, Task) or any(is_random(model, training) for model in models)
+def _trials(models: Sequence[Model], task: DataSource, training: Training, trials: Any) -> int:
+    random = task.is_random or any(is_random(model, training) for model in models)
     if trials is None:
         return DEFAULT_TRIALS if random else 1
     if not isinstance(trials, int | np.integer) or isinstance(trials, bool) or trials < 1:
@@ -237,14 +227,14 @@ def _trials(models: Sequence[Model], task: Task | Dataset, training: Training, t
     return int(trials)
 
 
-def _among(weights: Positions, saves: Positions, clock: Any) -> Positions:
+def _among(weights: Positions, saves: Positions, clock: Clock) -> Positions:
     """Return the saved positions at which weights are wanted, matched up to rounding."""
     if not len(weights):
         return weights
     nearest = saves[np.abs(saves[None, :] - weights[:, None]).argmin(axis=1)]
     missing = ~np.isclose(nearest, weights, rtol=1e-9, atol=0.0)
     if missing.any():
-        which = ", ".join(f"{t:g}" for t in times_at(clock, weights[missing][:3]))
+        which = ", ".join(f"{t:g}" for t in clock.times_at(weights[missing][:3]))
         raise ValueError(f"weights_at: given {which}, which save_at does not have; add it there, or leave save_at out")
     return nearest
 
@@ -269,7 +259,7 @@ def _first_start(model: Model, normals: Normals, w_star: Scalar) -> Theta:
 
 def _groups(
     models: Sequence[Model],
-    task: Task | Dataset,
+    task: DataSource,
     training: Training,
     dim: int,
     aspect_ratio: float,
@@ -293,16 +283,16 @@ def _groups(
 
 def _any_length(flow: Flow) -> Flow:
     """Drop the number of steps: the driver counts them, and one program serves any number."""
-    if not isinstance(flow.clock, StepClock) or not flow.clock.is_even:
+    clock = flow.clock.steps
+    if clock is None or not clock.is_even:
         return flow
-    return dataclasses.replace(flow, clock=StepClock(flow.clock.step_size, num_steps=0))
+    return dataclasses.replace(flow, clock=StepClock(clock.step_size, num_steps=0))
 
 
 def _engine(flow: Flow, dim: int, aspect_ratio: float, rtol: float, solver: Any) -> Engine:
-    if isinstance(flow.clock, StepClock):
+    if flow.clock.in_steps:
         return StepEngine()
-    assert isinstance(flow.clock, ContinuousClock)
-    stiff = solver is None and is_stiff(flow, dim, aspect_ratio, float(flow.clock.horizon), rtol)
+    stiff = solver is None and is_stiff(flow, dim, aspect_ratio, flow.clock.end, rtol)
     return FlowEngine(rtol=jnp.asarray(rtol), stabilised=stiff, solver=solver)
 
 

@@ -5,7 +5,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from ..problem.clocks import StepClock
 from ..problem.flow import Flow
 from ..results import Code
 from ..types import PRNGKey, ThetaRows
@@ -35,8 +34,9 @@ class StepEngine(Engine):
         targets, stop = chunk.targets.astype(int), chunk.stop.astype(int)
 
         def one(flow: Flow, theta: ThetaRows, step: Int[Array, ""]):
-            assert isinstance(flow.clock, StepClock)
-            t, size = flow.clock.time(step), flow.clock.size(step)
+            clock = flow.clock.steps
+            assert clock is not None
+            t, size = clock.time(step), clock.size(step)
             w, f = forward(flow, data, t, theta)
             values = measure(flow, data, observables, t, theta, w, f)
             keys = step_keys(state.own, step)

@@ -29,8 +29,14 @@ VERBS = (fixed_point, convergence_rate, timescales)
 
 
 def is_batched(problem: Swept, points: Points) -> bool:
-    """Whether a sweep changes nothing but scalars of a closed form's nouns."""
+    """Whether a sweep changes nothing but scalars of a closed form's nouns.
+
+    Cases are told from the nouns' numbers, so that nouns which only have the form of ours are solved one by one.
+    """
     if problem.verb not in VERBS or problem.options or points.numeric != set(points.names):
+        return False
+    model, task = problem.nouns["model"], problem.nouns["task"]
+    if model.diagonal_form() is not model or task.regression_form() is not task:
         return False
     return all("." in name and is_scalar(problem.own(name)) for name in points.names)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..problem.checks import LARGEST
 from ..problem.noun import Noun
+from ..words import hint
 from .points import Points
 
 
@@ -53,8 +54,9 @@ def _with(noun: Any, address: str, path: list[str], value: Any) -> Any:
         return value
     name, *rest = path
     if not isinstance(noun, Noun) or not hasattr(noun, name):
-        names = ", ".join(noun.to_dict().keys() - {"kind"}) if isinstance(noun, Noun) else "no fields"
-        raise ValueError(f"over: given {address!r}, but {type(noun).__name__} has no {name!r}; it has {names}")
+        names = [key for key in noun.to_dict() if key != "kind"] if isinstance(noun, Noun) else []
+        has = f"it has {', '.join(names) or 'no fields'}{hint(name, names)}"
+        raise ValueError(f"over: given {address!r}, but {type(noun).__name__} has no {name!r}; {has}")
     inner = _with(getattr(noun, name), address, rest, value) if rest else value
     return noun.replaced(**{name: inner})
 

@@ -16,6 +16,7 @@ from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..results import FlowlimitError
 from ..verbs.progress import Progress, reporter
+from ..words import NAMES, hint
 from .batched import is_batched
 from .evaluate import evaluate
 from .executors import check_executor, run_all
@@ -28,6 +29,8 @@ from .store import Layout, Store, create, shapes_of
 from .table import Table, check_format
 from .watch import LOG, Watch
 
+VERBS = ("fixed_point", "convergence_rate", "timescales", "small_init_path", "solve_dmft", "simulate", "check")
+"""Verbs that a word given in place of a verb may mean."""
 BLOCKS = 16
 """Fewest blocks of a sweep that is long enough: so that a few workers share it evenly, and a kill costs little."""
 LARGEST_BLOCK, LARGEST_BATCH = 64, 1024
@@ -102,7 +105,8 @@ def sweep(
     [0.045405, 0.054195, 0.06874]
     """
     if not callable(verb):
-        raise TypeError(f"verb: given {shown(verb)}, needs a verb or a function, e.g. fl.convergence_rate")
+        close = hint(verb, VERBS, NAMES, before="fl.") if isinstance(verb, str) else ""
+        raise TypeError(f"verb: given {shown(verb)}, needs a verb or a function, e.g. fl.convergence_rate{close}")
     if store is not None and (not isinstance(store, str | Path) or "\0" in str(store)):
         raise TypeError(f"store: given {shown(store)}, needs a path, e.g. store='sweep.zarr'")
     check_executor(executor)

@@ -15,7 +15,7 @@ from ..numerics.streams import as_key
 from ..problem.checks import instance, integer, shown
 from ..problem.limits import refuse_without_limit
 from ..problem.models import Model
-from ..problem.tasks import Regression
+from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Curve, Curves, Limit
 from ..results.spread import standard_error, student_factor
@@ -30,7 +30,7 @@ check_replicas = integer("replicas", at_least=2, example=8)
 def derivative(
     limit: Limit,
     model: Model,
-    task: Regression,
+    task: Task,
     training: Training,
     wrt: str,
     *,
@@ -63,7 +63,7 @@ def derivative(
     >>> round(float(slope.test_error[0]), 6)  # at the start the noise is all there is of it
     1.0
     """
-    if not isinstance(task, Regression):
+    if not task.loss.closes:
         raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
     refuse_without_limit(task)
     instance("limit", Limit, "fl.solve_dmft(...)")(limit)
@@ -81,7 +81,7 @@ def derivative(
     return Curves(limit.times, curves, limit.discrete)
 
 
-def _picker(wrt: str, nouns: tuple[Model, Regression, Training]) -> Any:
+def _picker(wrt: str, nouns: tuple[Model, Task, Training]) -> Any:
     places = {"model": 0, "task": 1, "training": 2}
     first, *rest = str(wrt).split(".")
     pick = lambda nouns: reduce(getattr, rest, nouns[places[first]])

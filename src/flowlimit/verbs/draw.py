@@ -7,14 +7,14 @@ import jax.numpy as jnp
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.checks import integer
-from ..problem.tasks import Dataset, Regression
+from ..problem.tasks import Dataset, Task
 from ..simulation import draw_trial, join, shared_data
 
 MOST_ENTRIES = 2**31
 
 
 @own_settings()
-def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
+def draw(task: Task, *, dim: int, key: Any, trial: int = 0) -> Dataset:
     """Return one data set drawn from a task, that of the given trial of `simulate` with the same dim and key.
 
     Examples
@@ -23,7 +23,7 @@ def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
     >>> fl.draw(fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), dim=40, key=0)
     Dataset(X=<array 20x40>, y=<array 20>, w_star=<array 40>, noise_var=0.01)
     """
-    if not isinstance(task, Regression):
+    if not isinstance(task, Task) or not task.loss.closes:
         raise TypeError(f"task: given {task!r}; a Dataset is trained with the squared loss, needs fl.Regression")
     dim = integer("dim", at_least=1, example=1000)(dim)
     trial = integer("trial", at_least=0, at_most=2**31 - 1, example=0)(trial)
@@ -38,4 +38,4 @@ def draw(task: Regression, *, dim: int, key: Any, trial: int = 0) -> Dataset:
         )
     own = draw_trial(task, samples, dim, as_key(key), jnp.asarray(trial))
     data = join(shared, own)
-    return Dataset(data.X, data.f_star + data.noise, data.w_star, task.noise_var)
+    return Dataset(data.X, data.f_star + data.noise, data.w_star, task.error_floor)

@@ -10,9 +10,8 @@ import numpy as np
 from ..numerics.memory import checked_bytes, machine_bytes
 from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
-from ..problem.clocks import StepClock
 from ..problem.models import Model
-from ..problem.requests import RESERVED, times_at
+from ..problem.requests import RESERVED
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..results import Code, Outcome, Runs
@@ -169,10 +168,10 @@ def _record(
     origin: Mapping[str, Any],
     stopped: bool,
 ) -> Runs:
-    if isinstance(plan.task, Dataset) and not is_random(model, training):
+    if not plan.task.is_random and not is_random(model, training):
         collected = first_trial(collected)  # all trials are the same: one says as much, and no spread is known
-    times = times_at(plan.clock, plan.saves)
-    discrete = isinstance(training.clock, StepClock)
+    times = plan.clock.times_at(plan.saves)
+    discrete = training.clock.in_steps
     if not collected.values:
         times, values = times[:0], {"train_error": np.zeros((0, 0))}
     else:
@@ -188,7 +187,7 @@ def _record(
         provenance=origin,
         time_error=_time_error(times, values, collected.moved, stats),
         weights=np.stack(collected.weights) if kept else None,
-        weights_times=times_at(plan.clock, plan.weights) if kept else None,
+        weights_times=plan.clock.times_at(plan.weights) if kept else None,
         w_star=np.stack(collected.w_star) if kept and collected.w_star else None,
     )
 

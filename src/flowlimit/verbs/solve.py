@@ -18,7 +18,6 @@ from ..problem.checks import shown
 from ..problem.conditions import check_conditions
 from ..problem.limits import check_limit_request
 from ..problem.models import Model
-from ..problem.models.scales import PerCoordinate
 from ..problem.requests import named_observables
 from ..problem.tasks import Task
 from ..problem.trainings import Training
@@ -153,10 +152,10 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any, solver: 
             f"training: given {training!r}; the limit of a {type(task.loss).__name__} is solved for gradient descent, "
             f"e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step does to 0"
         )
-    if isinstance(getattr(model, "init_scale", None), PerCoordinate):
+    if model.num_coordinates is not None:
         raise ValueError(
-            "init_scale: given one scale a coordinate, which has no limit; give their law, e.g. "
-            "init_scale=fl.Empirical(scales)"
+            f"model: given {model!r}, with one number for each of {model.num_coordinates} coordinates, which has no "
+            f"limit; give their law, e.g. init_scale=fl.Empirical(scales)"
         )
     if isinstance(rtol, bool) or not isinstance(rtol, Real) or not SMALLEST_RTOL <= float(rtol) < 1.0:
         raise ValueError(f"rtol: given {shown(rtol)}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")

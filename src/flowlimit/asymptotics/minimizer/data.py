@@ -1,13 +1,11 @@
 """A model on concrete data, and which of the paper's three penalties its flow minimises."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ...problem.models import Model
-from ...problem.models.scales import PerCoordinate
-from ...problem.tasks import Dataset
+from ...problem.tasks import Dataset, DataSource
 from ...types import Scalar
 from ..case import Case, check_model
 
@@ -23,12 +21,12 @@ class DataProblem(eqx.Module):
 
 def data_problem(model: Model, dataset: Dataset) -> DataProblem:
     """Return the problem; the init scale may be an array over coordinates."""
-    if not isinstance(dataset, Dataset):
+    if not isinstance(dataset, DataSource) or dataset.is_random:
         raise TypeError(f"dataset: given {type(dataset).__name__}, needs fl.Dataset(X, y)")
     network = check_model(model)
     samples, dim = dataset.X.shape
-    scale = network.init_scale.values if isinstance(network.init_scale, PerCoordinate) else network.init_scale
-    if not isinstance(scale, jax.Array):
+    scale = network.fixed_scale()
+    if scale is None:
         raise TypeError("model: given a law for init_scale, needs a number or an array with one entry a coordinate")
     if scale.ndim and scale.shape != (dim,):
         raise ValueError(f"model: given an init_scale of shape {scale.shape}, needs ({dim},) or a number")

@@ -142,9 +142,8 @@ def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch) -> tuple[Grid,
         watch.pilot(0.0, "panels")
         replica = plan.replica(room, _pilot_counts(plan, room), 0)
         try:
-            horizon = float(clock.horizon)  # pyright: ignore[reportAttributeAccessIssue]
             edges, solution = choose_panels(
-                replica, plan.panels, horizon, plan.rtol, known, plan.measure.count, watch.pilot
+                replica, plan.panels, clock.end, plan.rtol, known, plan.measure.count, watch.pilot
             )
             return make_grid(clock, edges, saves, plan.settings.order), solution
         except RoomError as full:

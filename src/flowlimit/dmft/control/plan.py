@@ -17,7 +17,7 @@ from ...numerics.streams import Purpose, stream
 from ...problem.flow import make_flow
 from ...problem.laws import Target
 from ...problem.models import Model
-from ...problem.tasks import Regression, Task
+from ...problem.tasks import Task
 from ...problem.trainings import Training
 from ...types import PRNGKey
 from ..engine.history import CHUNK
@@ -142,7 +142,7 @@ class Plan:
     @property
     def known_refusal(self) -> str | None:
         """What `refusal` says of steps, whose number is known before anything is solved; None for panels."""
-        return self.refusal(self.site.flow.clock.num_steps + 1) if self.explicit else None  # pyright: ignore
+        return self.refusal(self.site.flow.clock.save_count) if self.explicit else None
 
     @property
     def first_level(self) -> int:
@@ -181,8 +181,9 @@ class Plan:
         """Return the replica with that number; with ``half`` the first half of its net, in arrays of the same shape."""
         own = Counts(counts.paths // 2, counts.few // 2) if half else counts
         paths = self._paths(own, self.cloud(nodes, own, number, rotation), half=half)
-        noise_var = self.task.noise_var if isinstance(self.task, Regression) else jnp.zeros(())
-        setting = TaskNumbers(self.task.aspect_ratio, noise_var, jnp.asarray(self.settings.iteration_part * self.rtol))
+        setting = TaskNumbers(
+            self.task.aspect_ratio, self.task.error_floor, jnp.asarray(self.settings.iteration_part * self.rtol)
+        )
         room = self.room(nodes)
         known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))

@@ -97,8 +97,8 @@ def panel_tail(rows: Float[np.ndarray, "order columns"]) -> float:
 
 def make_grid(clock: Clock, edges: Edges | None, saves: Saves, order: int) -> Grid:
     """Return the grid of a clock; a continuous one needs edges, and has ``order`` nodes per panel."""
-    if clock.in_steps:
-        return Grid(steps(clock.sizes()), None, saves)  # pyright: ignore[reportAttributeAccessIssue]
+    if clock.steps is not None:
+        return Grid(steps(clock.steps.sizes()), None, saves)
     if edges is None:
         raise ValueError("edges: given none, needs the edges of the panels")
     return Grid(panels(edges, order), edges, saves)

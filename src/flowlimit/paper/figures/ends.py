@@ -100,7 +100,7 @@ def _descent(p: SimpleNamespace) -> GradientDescent:
 
 
 def _runs(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, training: Any, over: dict[str, Any]) -> Any:
-    end = float(p.flow_horizon) if isinstance(training, GradientFlow) else p.step_size * p.num_steps
+    end = training.clock.end
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": [0.0, end], "weights_at": [end]}
     values = next(iter(over.values()))
     return lab.sweep(name, simulate, model, task, training, over=over, block_size=len(values), **options)

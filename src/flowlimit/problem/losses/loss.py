@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ...types import Output, OutputRows, Scalar, Teacher, TeacherRows
+from ...types import Output, OutputRows, Scalar, Teacher, TeacherRows, is_traced
 from ..functions import called, is_users
 from ..noun import Noun
 
@@ -17,8 +17,9 @@ from ..noun import Noun
 class Moments(eqx.Module):
     """Of (f, f_star) on a new sample: E[f f^T], E[f f_star^T], E[f_star f_star^T], E[|f - f_star|^2].
 
-    Numbers for one output and one teacher, matrices for several. The last is there for its accuracy where the first
-    three cancel; it is NaN where f and f_star differ in shape.
+    The first three are ``student``, ``overlap`` and ``teacher``, the last is ``distance``. Numbers for one output and
+    one teacher, matrices for several. The last is there for its accuracy where the first three cancel; it is NaN where
+    f and f_star differ in shape.
     """
 
     student: Float[Array, "*student"]
@@ -40,7 +41,18 @@ def moments_of(w: OutputRows, w_star: TeacherRows, probability: Float[Array, "di
 
 
 class Loss(Noun):
-    """A loss. A subclass gives `residual`, `loss`, `error` and `test_error`; simulator and solver need no more."""
+    """A loss of one sample, with output f, teacher's output f_star and a standard normal number ``noise``.
+
+    f has shape ``()``, or ``(c,)`` for c outputs; f_star has shape ``()``, or ``(teachers,)``. The label is a function
+    of f_star and noise that the loss knows. A subclass must write five methods:
+
+    - ``is_difference`` (property) -> bool, whether the residual depends on f - f_star and noise alone.
+    - ``residual(f, f_star, noise)`` -> the derivative of the loss by f, shaped like f.
+    - ``loss(f, f_star, noise)`` -> the loss that is trained, of shape ``()``.
+    - ``error(f, f_star, noise)`` -> the error that is reported, of shape ``()``.
+    - ``test_error(moments, noise_var)`` -> the mean of ``error`` over new samples, of shape ``()``, on which
+      (f, f_star) is Gaussian with the second moments of `Moments`; ``noise_var`` is the task's error floor.
+    """
 
     @property
     @abc.abstractmethod
@@ -49,7 +61,10 @@ class Loss(Noun):
 
     @property
     def closes(self) -> bool:
-        """Whether outputs stay Gaussian, so that the limit needs no paths of them: for a linear residual only."""
+        """Whether outputs stay Gaussian, so that the limit needs no paths of them.
+
+        True only for the residual f - f_star - noise of the squared loss, with noise of the task's scale.
+        """
         return False
 
     @abc.abstractmethod
@@ -83,3 +98,16 @@ class Loss(Noun):
                 raise ValueError(
                     f"loss: given {self!r}, whose {function.__name__} has shape {found} for {sizes}; needs {needed}"
                 )
+        self._check_closes(outputs, teachers)
+
+    def _check_closes(self, outputs: tuple[int, ...], teachers: tuple[int, ...]) -> None:
+        """Refuse a wrong claim to close: the limit would be that of the squared loss."""
+        if not self.closes or not is_users(self):
+            return
+        f, f_star, noise = jnp.full(outputs, 0.3), jnp.full(teachers, -0.4), jnp.array(0.7)
+        found = self.residual(f, f_star, noise) if outputs == teachers == () else jnp.array(jnp.nan)
+        if not is_traced(found) and not bool(jnp.abs(found - (f - f_star - noise)) < 1e-9):
+            raise ValueError(
+                f"loss: given {self!r}, which says that it closes; that needs one output and the residual "
+                f"f - f_star - noise of the squared loss"
+            )

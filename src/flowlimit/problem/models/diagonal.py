@@ -12,12 +12,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from ...numerics.stable import power_difference, scaled_cosh, scaled_sinh, truncate
 from ...types import Normals, Scalar, Theta, is_traced
 from ..checks import integer, number, optional_number
 from .model import Model, gradient_drift
-from .scales import PerCoordinate, Scale, as_scale, draw_scale, scale_normals
+from .scales import Scale, as_scale, draw_scale, fixed_scale, scale_normals
 
 MOST_LAYERS = 64
 """Programs grow with the depth, and rates at the start, alpha^(2L-2), leave double precision."""
@@ -55,8 +56,8 @@ class DiagonalLinear(Model):
     truncation: Scalar | None = eqx.field(default=None, converter=optional_number("truncation", above=0.0))
 
     def __check_init__(self) -> None:
-        scale = self.init_scale.values if isinstance(self.init_scale, PerCoordinate) else self.init_scale
-        if not isinstance(scale, jax.Array) or is_traced(scale):
+        scale = fixed_scale(self.init_scale)
+        if scale is None or is_traced(scale):
             return
         power = max(4, 2 * self.depth - 2)
         outside = np.asarray(scale)[np.abs(np.log10(np.asarray(scale))) * power > MOST_DECADES]
@@ -91,6 +92,22 @@ class DiagonalLinear(Model):
     def penalty(self, t: Scalar, theta: Theta) -> Scalar:
         """Return weight_decay (u^2 + v^2) / 2."""
         return 0.5 * self.weight_decay * jnp.sum(theta**2)
+
+    def flow_form(self) -> Model:
+        """Return the network in its mirror coordinate at depth 2; itself at other depths, or if it is truncated."""
+        if self.diagonal_form() is None:
+            return self
+        if isinstance(self.init_scale, jax.Array):
+            return MirrorDiagonal(self.init_scale, self.weight_decay)
+        return MirrorDiagonalVaried(self.init_scale, self.weight_decay)
+
+    def diagonal_form(self) -> "DiagonalLinear | None":
+        """Return itself at depth 2 without truncation."""
+        return self if self.depth == 2 and self.truncation is None else None
+
+    def fixed_scale(self) -> Float[Array, "*dim"] | None:
+        """Return the init scale, of shape ``()`` or ``(dim,)``; None if it is a law."""
+        return fixed_scale(self.init_scale)
 
 
 class MirrorDiagonal(Model):
@@ -150,12 +167,3 @@ class MirrorDiagonalVaried(Model):
     def penalty(self, t: Scalar, theta: Theta) -> Scalar:
         """Return lambda (u^2 + v^2)/2."""
         return self.weight_decay * scaled_cosh(theta[1] - self.weight_decay * t, theta[0])
-
-
-def mirrored(model: Model) -> Model:
-    """Return the model in the coordinates its flow is best integrated in: the mirror coordinate where there is one."""
-    if not isinstance(model, DiagonalLinear) or model.depth != 2 or model.truncation is not None:
-        return model
-    if isinstance(model.init_scale, jax.Array):
-        return MirrorDiagonal(model.init_scale, model.weight_decay)
-    return MirrorDiagonalVaried(model.init_scale, model.weight_decay)

@@ -2,11 +2,13 @@
 
 import abc
 from collections.abc import Callable
+from typing import Any
 
 import jax
 
 from ...types import Normals, Output, Scalar, Teacher, Theta
 from ..noun import Noun
+from .scales import num_coordinates_of
 
 
 class Model(Noun):
@@ -16,7 +18,17 @@ class Model(Noun):
     the time. A model with c outputs, like a committee of c units, returns c weights and sees c gradients. This is the
     class of flows of the paper's eq. (flow_general), with w_t = `weight` and p_t = `drift`.
 
-    A subclass gives `num_normals`, `init`, `weight`, `drift` and `penalty`.
+    A subclass must write five methods; shapes are those of one coordinate:
+
+    - ``num_normals`` (property) -> int, the number of standard normals that an initialisation takes.
+    - ``init(normals, w_star)`` -> theta at time 0, from normals of shape ``(num_normals,)`` and the target, of shape
+      ``()``, or ``(teachers,)`` for several teachers.
+    - ``weight(t, theta)`` -> the weight, of shape ``()``, or ``(c,)`` for c outputs.
+    - ``drift(t, theta, g)`` -> the velocity, shaped like theta, from the gradient g, shaped like the weight.
+    - ``penalty(t, theta)`` -> one number, of shape ``()``.
+
+    It may write two more: ``flow_form``, where gradient flow is better integrated in other coordinates, and
+    ``diagonal_form``, where the flow is that of a depth-2 diagonal network, so that closed forms are known.
     """
 
     @property
@@ -43,6 +55,27 @@ class Model(Noun):
     @abc.abstractmethod
     def penalty(self, t: Scalar, theta: Theta) -> Scalar:
         """Return the coordinate's part of the regulariser; its mean over coordinates is added to the loss."""
+
+    def flow_form(self) -> "Model":
+        """Return the model in the coordinates in which its gradient flow is best integrated; itself unless overridden.
+
+        It must have the same weights and penalties at all times under every path of gradients, from initialisations
+        that are made from the same normals. Flows are solved and simulated in this form; descent in steps, whose
+        weights depend on the coordinates, never is.
+        """
+        return self
+
+    def diagonal_form(self) -> Any:
+        """Return the depth-2 `DiagonalLinear` whose gradient flow has the same weights, for closed forms of long times.
+
+        None, unless overridden: no closed form is known.
+        """
+        return None
+
+    @property
+    def num_coordinates(self) -> int | None:
+        """How many coordinates the model has numbers for, one each; None if it is the same for any number of them."""
+        return num_coordinates_of(self)
 
 
 def gradient_drift(

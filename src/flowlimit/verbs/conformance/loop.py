@@ -11,7 +11,6 @@ from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
 from ...numerics.streams import Purpose, stream
-from ...problem.clocks import StepClock
 from ...problem.models import Model
 from ...problem.tasks import Task
 from ...problem.trainings import Training
@@ -48,7 +47,7 @@ def train_error_by_loop(
         return jnp.mean(jax.vmap(task.error, in_axes=-1)(weight(t, theta) @ data.X.T, data.f_star, data.noise))
 
     decays = getattr(training, "decay_factor", None) is not None
-    if isinstance(training.clock, StepClock):
+    if training.clock.in_steps:
         random = lambda theta, step, size: kick(noise, size, theta, step_keys(steps_key, step))
         states = _steps(velocity, random, start, training, times)
     else:

@@ -12,7 +12,7 @@ from ...problem.checks import integer
 from ...problem.models import Model
 from ...problem.noun import Noun, from_dict
 from ...problem.tasks import Task
-from ...problem.trainings import GradientDescent, GradientFlow, Training
+from ...problem.trainings import GradientDescent, Training
 from ...results import Limit, Runs
 from ..compare import compare
 from ..simulate import simulate
@@ -102,7 +102,7 @@ def conform(
     limit = solve_dmft(*problem, rtol=rtol, key=key, time_limit=time_limit)
     runs = simulate(*problem, dim=dim, trials=trials, key=key + 1)
     checks = [_round_trip(problem), _loop(problem, dim, runs, key + 1), _runs(limit, runs)]
-    if isinstance(training, GradientFlow):
+    if not training.clock.in_steps:
         checks.append(_small_steps(model, task, limit, rtol, key))
     return Conformance(tuple(checks), limit, runs)
 
