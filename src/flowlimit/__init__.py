@@ -12,7 +12,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "results": [
         *("Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"),
-        *("Operators", "Outcome", "PathSample", "Runs"),
+        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "SolveStats"),
     ],
     "asymptotics.amp": ["MessagePassing", "amp"],
     "asymptotics.minimizer": ["Minimizer", "minimizer"],

@@ -62,6 +62,8 @@ from .results import Operators as Operators
 from .results import Outcome as Outcome
 from .results import PathSample as PathSample
 from .results import Runs as Runs
+from .results import RunStats as RunStats
+from .results import SolveStats as SolveStats
 from .sweeps import Failure as Failure
 from .sweeps import Table as Table
 from .sweeps import open_sweep as open_sweep

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -83,7 +84,7 @@ def solve_dmft(
     memory_limit
         Bytes that the solve may add to the process, or to each device's memory, compiler included. Fewer paths and
         fewer replicas at a time are taken to stay within; what cannot is refused at once. The estimate that this rests
-        on is ``limit.stats["memory_bytes"]``.
+        on is ``limit.stats.memory_bytes``.
     devices
         Devices to spread the paths over, the default one alone unless given. The numbers do not depend on them. In a
         job of several processes each calls with the same ``devices=jax.devices()``, and each gets the limit.
@@ -130,6 +131,7 @@ def solve_dmft(
             solved = solve(plan, saves, _beginning(start), deadline.shared_by(plan.mesh), report)
     origin = provenance(key, model=model, task=task, training=training)
     limit = _record(solved, saves, isinstance(clock, StepClock), float(task.error_floor), origin)
+    limit = replace(limit, model=model, task=task, training=training)
     if throw:
         limit.result.raise_if_failed()
         if limit.result.code in (Code.TOLERANCE, Code.TIMEOUT):
@@ -164,10 +166,10 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any) -> None:
 
 
 def _beginning(start: Limit | None) -> tuple[np.ndarray, int] | None:
-    if start is None or "level" not in start.stats:
+    if start is None or start.stats.level is None:
         return None
-    edges = start.stats["edges"]
-    return np.zeros(1) if edges is None else np.asarray(edges), start.stats["level"]
+    edges = start.stats.edges
+    return np.zeros(1) if edges is None else np.asarray(edges), start.stats.level
 
 
 def _record(solved: Solved, saves: np.ndarray, discrete: bool, noise_var: float, origin: Mapping[str, Any]) -> Limit:
