@@ -161,6 +161,7 @@ def test_equality(make):
     assert one != 3
     assert one["loss"] == two["loss"]
     assert one.at(1.0) == two.at(1.0)
+    assert fl.compare(one, one) == fl.compare(two, one)
 
 
 def test_equality_never_raises():

@@ -75,7 +75,7 @@ class Record(Comparable):
         curve, of = name.removesuffix("_stderr"), "stderr" if name.endswith("_stderr") else "value"
         if curve in self.curves:
             return getattr(self.curves[curve], of)
-        near = difflib.get_close_matches(name, dir(self), n=1)
+        near = difflib.get_close_matches(name, dir(self), n=1, cutoff=0.85)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         kind = type(self).__name__
         raise AttributeError(f"{kind} has no curve {name!r}; there are {', '.join(self.curves)}{hint}", name=name)
