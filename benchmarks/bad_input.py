@@ -368,7 +368,6 @@ def _records() -> dict[str, Any]:
     rate = fl.convergence_rate(MODEL, TASK)
     path = f"{tempfile.mkdtemp()}/a.zarr"
     both = {"limit": _noun((fl.Limit, fl.Runs)), "runs": _noun((fl.Limit, fl.Runs))}
-    linear = {"model": fl.Linear(), "task": TASK, "training": TRAINING}
     return {
         "compare": (
             fl.compare,
@@ -377,30 +376,16 @@ def _records() -> dict[str, Any]:
         ),
         "derivative": (
             fl.derivative,
-            {"limit": limit} | linear | {"wrt": "task.noise_var", "replicas": 2},
-            {
-                "limit": _noun(fl.Limit),
-                "task": _noun(fl.Regression),
-                "wrt": _never,
-                "replicas": _whole(2, 64),
-                "key": _key,
-            },
+            {"limit": limit, "wrt": "task.noise_var", "replicas": 2},
+            {"limit": _noun(fl.Limit), "wrt": _never, "replicas": _whole(2, 64), "key": _key},
         ),
         "fit_tail": (
             fl.fit_tail,
-            {"rate": rate, "record": runs, "start": 0.1, "stop": 0.3},
-            {"rate": _never, "record": _never, "name": _never, "start": _never, "stop": _never},
+            {"record": runs, "start": 0.1, "stop": 0.3},
+            {"record": _never, "name": _never, "start": _never, "stop": _never},
         ),
-        "label_phases": (
-            fl.label_phases,
-            {"record": runs, "model": MODEL, "task": TASK},
-            {"record": _never, "model": _never, "task": _never},
-        ),
-        "descent_times": (
-            fl.descent_times,
-            {"limit": limit, "model": MODEL, "task": TASK},
-            {"limit": _never, "model": _never},
-        ),
+        "label_phases": (fl.label_phases, {"record": runs}, {"record": _never}),
+        "descent_times": (fl.descent_times, {"limit": limit}, {"limit": _never}),
         "save": (fl.save, {"result": runs, "path": path}, {"result": _never}),
         "plot.curves": (
             fl.plot.curves,

@@ -51,7 +51,7 @@ def main():
         off = {k: np.max(np.abs(runs[k].value - exact[k].value) / (known[k] + 1e-300)) for k in runs.curves}
         worst = max(off, key=lambda name: off[name])
         ratios.append(float(off[worst]))
-        print(f"{ratios[-1]:5.2f}  {worst}: {problem[0]}, {problem[2]}, {runs.stats['solver']}")
+        print(f"{ratios[-1]:5.2f}  {worst}: {problem[0]}, {problem[2]}, {runs.stats.solver}")
     print(f"deviation over reported error: largest {max(ratios):.2f}, median {np.median(ratios):.2f}")
 
 

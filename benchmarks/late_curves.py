@@ -35,7 +35,7 @@ def main() -> None:
 
 def _next_decade(rate: fl.Rate, limit: fl.Limit, name: str) -> str:
     gamma = float(rate.gamma)
-    tail = fl.fit_tail(rate, limit, name, start=START / gamma, stop=STOP / gamma)  # pyright: ignore[reportArgumentType]
+    tail = fl.fit_tail(limit, name, start=START / gamma, stop=STOP / gamma)  # pyright: ignore[reportArgumentType]
     later = limit.times * gamma >= STOP
     excess = limit[name].value[later] - tail.end
     decade = np.abs(excess) >= 0.1 * np.abs(excess[0])

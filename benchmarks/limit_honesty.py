@@ -54,7 +54,7 @@ def main() -> int:
             ratio = np.maximum(error - two.stderr, 0.0) / one.stderr
             honest += (ratio < 3.0).tolist()
             worst = max(worst, float(ratio.max()))
-        seconds = f"{rough.stats['seconds']:.0f} s, {sharp.stats['seconds']:.0f} s"
+        seconds = f"{rough.stats.seconds:.0f} s, {sharp.stats.seconds:.0f} s"
         print(f"{index} {problem}: {rough.result.code}, {sharp.result.code}, ratio {worst:.2f}, {seconds}", flush=True)
     print(f"requested accuracy holds at {100 * np.mean(met):.1f}% of {len(met)} points (95% asked for)")
     print(f"true error below 3 reported ones at {100 * np.mean(honest):.1f}% (99% asked for); {timeouts} timeouts")

@@ -31,7 +31,7 @@ def late(rtol: float, limit: float | None, scales: list[float]) -> None:
         result = fl.solve_dmft(model, TASK, training, rtol=rtol, save_at=[1000.0], time_limit=limit, throw=False)
         value, error = result.test_error[-1], result.test_error_stderr[-1]
         shown = f"{value:.6f} +- {error:.6f} | {fixed:.6f} | {100 * (value / fixed - 1):+.2f}%"
-        print(f"| {scale} | {shown} | {result.stats['seconds']:.0f} | {result.result} |", flush=True)
+        print(f"| {scale} | {shown} | {result.stats.seconds:.0f} | {result.result} |", flush=True)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ RUNS = {
     "runs, steps, dim 6000": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 20), dim=6000, trials=2",
 }
 SCRIPT = """
-import json, warnings
+import dataclasses, json, warnings
 from pathlib import Path
 import flowlimit as fl
 warnings.simplefilter("ignore")
@@ -37,7 +37,7 @@ status = lambda name: 1024 * int(next(line for line in lines() if name in line).
 Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
 before = status("VmRSS")
 done = {call}
-print(json.dumps([status("VmHWM") - before, done.stats]))
+print(json.dumps([status("VmHWM") - before, dataclasses.asdict(done.stats)]))
 """
 
 

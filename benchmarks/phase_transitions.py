@@ -29,9 +29,7 @@ def rich(time_limit: float) -> None:
     for scale in LARGE:
         model = fl.DiagonalLinear(scale, DECAY)
         horizon = fl.GradientFlow(2.0 * np.log(scale) / DECAY + 100.0)
-        phases = fl.label_phases(
-            fl.solve_dmft(model, TASK, horizon, rtol=3e-2, key=0, time_limit=time_limit), model, TASK
-        )
+        phases = fl.label_phases(fl.solve_dmft(model, TASK, horizon, rtol=3e-2, key=0, time_limit=time_limit))
         one, two = phases.predicted["rich"], phases.predicted["rich_sharp"]
         ratios = f"{phases.ratio['rich']:.3f}, {phases.ratio['rich_sharp']:.3f}"
         print(f"| {scale:g} | {one:.1f} | {two:.1f} | {phases.detected['rich']:.1f} | {ratios} |", flush=True)
@@ -45,7 +43,7 @@ def descent(time_limit: float) -> None:
         model = fl.DiagonalLinear(scale)
         horizon = fl.GradientFlow(-4.0 * np.log(scale))
         limit = fl.solve_dmft(model, TASK, horizon, rtol=3e-2, key=0, time_limit=time_limit)
-        phases = fl.label_phases(limit, model, TASK)
+        phases = fl.label_phases(limit)
         numbers = (phases.predicted["descent"], phases.detected["descent"], phases.ratio["descent"])
         text = " | ".join(f"{x:.3f}" for x in numbers)
         print(f"| {scale:g} | {text} | {_along_the_path(limit, model)} |", flush=True)

@@ -40,7 +40,7 @@ def exact() -> tuple[np.ndarray, np.ndarray]:
 
 def bare_products(limit: fl.Limit, solves: int) -> float:
     """Return the seconds of the products alone: rows of operators times paths and times responses, step by step."""
-    nodes, paths, few = limit.stats["nodes"], limit.stats["paths"], limit.stats["response_paths"]
+    nodes, paths, few = limit.stats.nodes, limit.stats.paths, limit.stats.response_paths
     history, tangents = jnp.ones((nodes, 5 * paths)), jnp.ones((nodes, nodes * few))
 
     @jax.jit

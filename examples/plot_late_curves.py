@@ -17,7 +17,7 @@ rate = fl.convergence_rate(model, task)
 gamma = float(rate.gamma)
 times = np.linspace(0.0, 5.0, 51) / gamma
 limit = fl.solve_dmft(model, task, fl.GradientFlow(times[-1]), rtol=2e-2, key=0, save_at=times)
-tail = fl.fit_tail(rate, limit, "train_error", start=1.0 / gamma, stop=2.0 / gamma)
+tail = fl.fit_tail(limit, "train_error", start=1.0 / gamma, stop=2.0 / gamma)
 later = times[times >= tail.start]
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.3), layout="constrained")

@@ -12,7 +12,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "results": [
         *("Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"),
-        *("Operators", "Outcome", "PathSample", "Runs"),
+        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "SolveStats"),
     ],
     "asymptotics.amp": ["MessagePassing", "amp"],
     "asymptotics.minimizer": ["Minimizer", "minimizer"],
@@ -23,7 +23,7 @@ _HOMES = {
     "asymptotics.small_init": ["LassoPath", "small_init_path"],
     "asymptotics.tail": ["Tail", "fit_tail"],
     "asymptotics.timescales": ["Timescales", "timescales"],
-    "dmft": ["AbstractSolver", "Answer", "PanelSolver", "Request", "StepSolver"],
+    "dmft": ["AbstractSolver", "SolverAnswer", "PanelSolver", "SolverRequest", "StepSolver"],
     "problem.clocks": ["Clock", "ContinuousClock", "StepClock", "StepNoise"],
     "problem.designs": [
         *("BinaryDesign", "Design", "GaussianDesign", "IIDDesign"),

@@ -19,9 +19,9 @@ from .asymptotics.tail import fit_tail as fit_tail
 from .asymptotics.timescales import Timescales as Timescales
 from .asymptotics.timescales import timescales as timescales
 from .dmft import AbstractSolver as AbstractSolver
-from .dmft import Answer as Answer
 from .dmft import PanelSolver as PanelSolver
-from .dmft import Request as Request
+from .dmft import SolverAnswer as SolverAnswer
+from .dmft import SolverRequest as SolverRequest
 from .dmft import StepSolver as StepSolver
 from .problem.clocks import Clock as Clock
 from .problem.clocks import ContinuousClock as ContinuousClock
@@ -75,6 +75,8 @@ from .results import Operators as Operators
 from .results import Outcome as Outcome
 from .results import PathSample as PathSample
 from .results import Runs as Runs
+from .results import RunStats as RunStats
+from .results import SolveStats as SolveStats
 from .sweeps import Failure as Failure
 from .sweeps import Table as Table
 from .sweeps import open_sweep as open_sweep

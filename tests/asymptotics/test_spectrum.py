@@ -9,7 +9,6 @@ from flowlimit.asymptotics.explicit import infinite_data_weights
 from flowlimit.asymptotics.lazy import lazy_amplitudes, lazy_errors
 from flowlimit.asymptotics.nodes import law_nodes
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
-from flowlimit.results import Curve, Curves
 
 
 def make_rate(init_scale, aspect_ratio, noise_var=0.01, weight_decay=0.0):
@@ -54,12 +53,13 @@ def test_lazy_amplitudes(aspect_ratio):
 def test_tail_of_the_lazy_curve(aspect_ratio):
     """Fitted up to gamma t = 2.2, it holds beyond: the training error to rounding, the test error to 1.5%."""
     task = fl.Regression(aspect_ratio, 0.1, fl.Bernoulli(0.1))
-    rate = fl.convergence_rate(fl.DiagonalLinear(1e3), task)
+    model = fl.DiagonalLinear(1e3)
+    rate = fl.convergence_rate(model, task)
     scaled = np.linspace(0.5, 5.0, 40) * 1e6 / float(rate.gamma)
     for name, rtol in (("train_error", 1e-5), ("test_error", 0.015)):
         value = getattr(lazy_errors(task, scaled), name)
-        record = Curves(scaled / 1e6, {name: Curve(value, np.zeros_like(value))}, False)
-        tail = fl.fit_tail(rate, record, name, start=record.times[3], stop=record.times[15])
+        record = fl.Runs(scaled / 1e6, {name: value[None]}, False, model=model, task=task)
+        tail = fl.fit_tail(record, name, start=record.times[3], stop=record.times[15])
         found = tail.at(record.times[15:])[name]
         np.testing.assert_allclose(found.value - tail.end, value[15:] - tail.end, rtol=rtol)
         if name == "test_error":  # the reported error is of the size of the true one
@@ -73,7 +73,7 @@ def test_tail_of_a_limit():
     gamma = float(rate.gamma)
     times = np.linspace(0.0, 4.0, 41) / gamma
     limit = fl.solve_dmft(model, task, fl.GradientFlow(times[-1]), rtol=2e-2, key=0, save_at=times)
-    tail = fl.fit_tail(rate, limit, "train_error", start=1.0 / gamma, stop=2.0 / gamma)
+    tail = fl.fit_tail(limit, "train_error", start=1.0 / gamma, stop=2.0 / gamma)
     later = times > 2.0 / gamma
     predicted, found = tail.at(times[later])["train_error"].value, limit.train_error[later]
     assert found[0] > 80.0 * found[-1]

@@ -9,7 +9,6 @@ import flowlimit as fl
 from flowlimit.asymptotics.explicit import infinite_data_weights, logistic_weights, search_weights
 from flowlimit.asymptotics.lazy import lazy_errors
 from flowlimit.asymptotics.phases import crossing_times, learning_times
-from flowlimit.results import Curve, Curves
 
 TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
 
@@ -122,10 +121,10 @@ def test_labels_of_a_limit_and_of_runs():
     """
     model, horizon, times = fl.DiagonalLinear(1e-2), fl.GradientFlow(18.0), np.linspace(0.0, 18.0, 37)
     limit = fl.solve_dmft(model, TASK, horizon, rtol=5e-2, key=0)
-    phases = fl.label_phases(limit, model, TASK)
+    phases = fl.label_phases(limit)
     assert 1.0 < phases.ratio["descent"] < 1.15
     runs = fl.simulate(model, TASK, horizon, dim=400, trials=3, key=0, weights_at=times)
-    assert fl.label_phases(runs, model, TASK).detected["descent"] == pytest.approx(phases.detected["descent"], rel=0.4)
+    assert fl.label_phases(runs).detected["descent"] == pytest.approx(phases.detected["descent"], rel=0.4)
     assert "descent" in repr(phases)
     averaged = limit.time_averaged()
     path = fl.small_init_path(model, TASK, averaged.times[-1:])
@@ -139,10 +138,8 @@ def test_labels_of_a_limit_and_of_runs():
 
 def test_labels_need_what_they_show():
     model = fl.DiagonalLinear(100.0, 0.5)
-    record = Curves(
-        np.array([0.0, 50.0]), {n: Curve(np.ones(2), np.zeros(2)) for n in ("train_error", "test_error")}, False
-    )
-    phases = fl.label_phases(record, model, TASK)
+    flat = {name: np.ones((2, 2)) for name in ("train_error", "test_error")}
+    phases = fl.label_phases(fl.Runs(np.array([0.0, 50.0]), flat, False, model=model, task=TASK))
     assert np.isnan(phases.detected["rich"])
     with pytest.raises(ValueError, match="below 1"):
         fl.small_init_path(model, TASK, 3.0)

@@ -1,5 +1,7 @@
 """Derivatives of a limit by numbers of the problem, against finite differences."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -15,6 +17,7 @@ from flowlimit.dmft.readout.kernels import make_kernels
 from flowlimit.dmft.readout.measure import Measure
 from flowlimit.dmft.readout.solution import Solution
 from flowlimit.dmft.sampling.paths import Counts, live_strata
+from flowlimit.results.answer import NOUNS
 from flowlimit.results.spread import student_factor
 
 PROBLEM = fl.Linear(0.1, 0.5), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
@@ -27,7 +30,7 @@ def test_linear_model(wrt):
     pick = lambda nouns: getattr(nouns[place], field)
     near = lambda step: fl.solve_dmft(*eqx.tree_at(pick, PROBLEM, pick(PROBLEM) + step))
     step = 1e-4
-    slope = fl.derivative(fl.solve_dmft(*PROBLEM), *PROBLEM, wrt, replicas=2)
+    slope = fl.derivative(fl.solve_dmft(*PROBLEM), wrt, replicas=2)
     for name in ("train_error", "test_error"):
         difference = (near(step)[name].value - near(-step)[name].value) / (2 * step)
         assert slope[name].value == pytest.approx(difference, rel=1e-5, abs=1e-6)
@@ -54,16 +57,22 @@ def test_diagonal_network_by_steps():
 def test_refusals(wrt):
     problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
     limit = fl.solve_dmft(*problem)
-    problem = (*problem[:2], fl.GradientFlow(1.0)) if wrt.endswith("horizon") else problem
+    limit = dataclasses.replace(limit, training=fl.GradientFlow(1.0)) if wrt.endswith("horizon") else limit
     with pytest.raises(ValueError, match="wrt"):
-        fl.derivative(limit, *problem, wrt)
+        fl.derivative(limit, wrt)
+
+
+def test_a_limit_without_its_nouns_says_what_to_do():
+    limit = fl.Limit(np.zeros(1), {"test_error": np.zeros((8, 1))}, discrete=True)
+    with pytest.raises(ValueError, match=r"model: this Limit does not hold it.*fl\.load\(path, model=model\)"):
+        fl.derivative(limit, "task.noise_var")
 
 
 @pytest.mark.parametrize("replicas", [1, 0])
 def test_a_spread_needs_two_replicas(replicas):
-    limit = fl.Limit(np.zeros(1), {"test_error": np.zeros((8, 1))}, discrete=True)
+    limit = fl.Limit(np.zeros(1), {"test_error": np.zeros((8, 1))}, True, **dict(zip(NOUNS, PROBLEM, strict=True)))
     with pytest.raises(ValueError, match=r"replicas: given .*, needs an int of at least 2"):
-        fl.derivative(limit, *PROBLEM, "task.noise_var", replicas=replicas)
+        fl.derivative(limit, "task.noise_var", replicas=replicas)
 
 
 def test_spread_of_kernels():

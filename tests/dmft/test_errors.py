@@ -43,9 +43,8 @@ def test_one_late_save_is_asked_no_more_than_many():
     )
     assert every.train_error[-1] < RELATIVE_FLOOR * every.train_error[0]
     assert last.result.code is fl.Code.SUCCESSFUL
-    assert {name: last.stats[name] for name in ("level", "replicas", "nodes")} == {
-        name: every.stats[name] for name in ("level", "replicas", "nodes")
-    }
+    sizes = lambda stats: (stats.level, stats.replicas, stats.nodes)
+    assert sizes(last.stats) == sizes(every.stats)
 
 
 @pytest.mark.parametrize(

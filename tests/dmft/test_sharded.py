@@ -34,7 +34,7 @@ problems = {
 
 def numbers(name, devices, **options):
     limit = fl.solve_dmft(*problems[name], rtol=0.1, devices=devices, throw=False, **options)
-    assert limit.replicas and limit.stats["devices"] == (1 if devices is None else len(devices))
+    assert limit.replicas and limit.stats.devices == (1 if devices is None else len(devices))
     curves = {name: curve.value for name, curve in limit.curves.items()}
     others = {"C_w": limit.kernels.C_w, "R_w": limit.kernels.R_w, "w": limit.paths.w[..., ::50]}
     return {name: values.tolist() for name, values in (curves | others).items()}

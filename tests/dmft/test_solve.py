@@ -123,8 +123,8 @@ def test_start_from_an_earlier_limit(limit):
     longer = fl.solve_dmft(
         fl.DiagonalLinear(0.3), TASK, fl.GradientFlow(25.0), rtol=RTOL, start=limit, save_at=[*TIMES, 25.0]
     )
-    assert longer.stats["edges"][:3] == limit.stats["edges"][:3]
-    assert longer.stats["level"] >= limit.stats["level"]
+    assert longer.stats.edges[:3] == limit.stats.edges[:3]
+    assert longer.stats.level >= limit.stats.level
     assert fl.compare(limit, longer, at=TIMES[1:]).passed
 
 

@@ -83,10 +83,10 @@ class Frozen(fl.AbstractSolver):
 
     def solve(self, request):
         if self.fails:
-            return fl.Answer(outcome=fl.Outcome(fl.Code.DIVERGED, "as asked for"))
+            return fl.SolverAnswer(outcome=fl.Outcome(fl.Code.DIVERGED, "as asked for"))
         start = float(request.task.target.second_moment + request.task.noise_var)
         curve = np.full((1, len(request.saves)), start)
-        return fl.Answer(values={"train_error": curve, "test_error": curve})
+        return fl.SolverAnswer(values={"train_error": curve, "test_error": curve})
 
 
 def test_a_solver_of_ones_own_is_asked():

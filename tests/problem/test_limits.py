@@ -1,5 +1,7 @@
 """A design that the limit does not read is refused by every verb that has a limit."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +15,7 @@ STEPS = fl.GradientDescent(0.1, 3)
 TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
 MATRIX = TASK.replaced(design=fl.MatrixDesign(np.diag(np.arange(1.0, 5.0))[:2] / 2.0))
 NONE = {"train_error": np.zeros((0, 0))}
-EMPTY = fl.Limit(np.zeros(0), NONE, True, {}, {}, {}, fl.Outcome(), {}, {})
+EMPTY = fl.Limit(np.zeros(0), NONE, True, model=fl.Linear(), training=STEPS)
 REFUSED = r"design: given .*independent entries.*leave design= out.*fl\.simulate"
 
 
@@ -39,15 +41,15 @@ class Plain(Spiked):
         lambda task: fl.solve_dmft(MODEL, task, STEPS),
         lambda task: fl.check(MODEL, task, STEPS, dims=(4,)),
         lambda task: fl.conform(MODEL, task, STEPS, dim=4),
-        lambda task: fl.derivative(EMPTY, fl.Linear(), task, STEPS, "task.noise_var"),
+        lambda task: fl.derivative(dataclasses.replace(EMPTY, task=task), "task.noise_var"),
         lambda task: fl.fixed_point(MODEL, task),
         lambda task: fl.convergence_rate(MODEL, task),
         lambda task: fl.timescales(MODEL, task),
         lambda task: fl.small_init_path(MODEL, task, 10.0),
         lambda task: fl.state_evolution(MODEL, task),
-        lambda task: fl.label_phases(EMPTY, MODEL, task),
+        lambda task: fl.label_phases(dataclasses.replace(EMPTY, model=MODEL, task=task)),
     ],
-    ids=lambda verb: verb.__code__.co_names[1],
+    ids=lambda verb: next(name for name in verb.__code__.co_names if name in fl.__all__),
 )
 def test_verbs_with_a_limit_refuse_a_design_that_it_does_not_see(verb, task):
     with pytest.raises(ValueError, match=REFUSED):

@@ -1,7 +1,6 @@
-"""Records: means with errors, times, printing, xarray."""
+"""Records: means with errors, times, printing."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -89,9 +88,8 @@ def test_saved_times_keep_their_error_among_others(flow_runs):
 def test_interpolation_is_honest(flow_runs):
     """Between saved times: the true curve lies within the reported error, which is small."""
     wanted = np.array([0.0042, 0.37, 2.22, 7.77])
-    problem = flow_runs.provenance["problem"]
-    model, task = fl.from_dict(problem["model"]), fl.from_dict(problem["task"])
-    exact = fl.simulate(model, task, fl.GradientFlow(10.0), dim=60, trials=4, save_at=wanted)
+    nouns = flow_runs.model, flow_runs.task, flow_runs.training
+    exact = fl.simulate(*nouns, dim=60, trials=4, save_at=wanted)
     between = flow_runs.at(wanted)
     extra = np.sqrt(np.maximum(between.train_error_stderr**2 - exact.train_error_stderr**2, 0.0))
     assert (np.abs(between.train_error - exact.train_error) <= 3 * extra + 1e-6).all()
@@ -104,17 +102,6 @@ def test_printing(flow_runs, step_runs):
     assert "Tsit5, weights to a relative 1e-06" in text
     assert "test_error" in text
     assert "(" in repr(step_runs.at([0.5, 1.0])).splitlines()[1]
-
-
-def test_xarray(flow_runs):
-    data = flow_runs.to_xarray()
-    assert dict(data["train_error"].sizes) == {"trial": 4, "time": len(flow_runs.times)}
-    assert dict(data["weights"].sizes) == {"trial": 4, "weights_time": 1, "coordinate": 60}
-    assert data["test_error"].mean("trial").values == pytest.approx(flow_runs.test_error)
-    origin = json.loads(data.attrs["provenance"])
-    assert origin["version"] == fl.__version__
-    assert origin["key"] == 0
-    assert fl.from_dict(origin["problem"]["task"]) == fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
 
 
 def test_outcomes():

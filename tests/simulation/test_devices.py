@@ -30,7 +30,7 @@ def numbers(kinds, **options):
     for kind in kinds:
         model, own, training, more = problems[kind]
         for index, runs in enumerate(fl.simulate(model, own, training, key=0, **more, **options)):
-            out[f"{kind} {index}"] = {k: v.tolist() for k, v in runs.values.items()} | {"steps": runs.stats["steps"]}
+            out[f"{kind} {index}"] = {k: v.tolist() for k, v in runs.values.items()} | {"steps": runs.stats.steps}
             if runs.weights is not None:
                 out[f"{kind} {index}"]["weights"] = runs.weights.tolist()
     return out

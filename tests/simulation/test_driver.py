@@ -205,7 +205,7 @@ def test_a_flow_that_ceases_to_be_finite_has_diverged():
     runs = fl.simulate(fl.Linear(), task, fl.GradientFlow(400.0), dim=20, trials=2, rtol=1e-2, throw=False)
     assert runs.result.code is fl.Code.DIVERGED
     assert "Linear() in 2 of 2 trials ceased to be finite by time" in runs.result.message
-    assert runs.stats["steps"] < 10_000
+    assert runs.stats.steps < 10_000
 
 
 def test_a_matrix_of_ones_own():

@@ -116,7 +116,7 @@ def test_accuracy_is_what_was_asked_for_and_is_reported(model, horizon, solver, 
     training = fl.GradientFlow(horizon)
     exact = fl.simulate(model, dataset, training, rtol=1e-10, solver=SOLVER)
     runs = fl.simulate(model, dataset, training, rtol=1e-6)
-    assert runs.stats["solver"] == solver
+    assert runs.stats.solver == solver
     for name in CURVES:
         off = np.abs(runs[name].value - exact[name].value)
         assert (off <= runs.time_error[name] + exact.time_error[name]).all(), name
@@ -129,7 +129,7 @@ def test_sparse_saves_at_small_scales(init_scale, dataset):
     model, training = fl.DiagonalLinear(init_scale), fl.GradientFlow(60.0)
     sparse = fl.simulate(model, dataset, training, save_at=[0.0, 60.0])
     dense = fl.simulate(model, dataset, training)
-    assert sparse.stats["steps"] < 1000
+    assert sparse.stats.steps < 1000
     assert sparse.train_error[-1] == pytest.approx(dense.train_error[-1], rel=1e-4)
     assert sparse.test_error[-1] == pytest.approx(dense.test_error[-1], rel=1e-5)
 

@@ -114,5 +114,5 @@ def test_data_without_a_target(dataset):
     bare = fl.Dataset(dataset.X, dataset.y)
     runs = fl.simulate(fl.DiagonalLinear(0.5), bare, fl.GradientDescent(0.1, 5))
     assert "test_error" not in runs.curves
-    with pytest.raises(KeyError, match="no curve 'test_error'; there are train_error, loss"):
+    with pytest.raises(AttributeError, match="no curve 'test_error'; there are train_error, loss"):
         _ = runs.test_error

@@ -1,7 +1,10 @@
 """Save and load: everything comes back, and what cannot be read says so."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+import xarray as xr
 
 import flowlimit as fl
 
@@ -19,7 +22,7 @@ def test_round_trip(tmp_path, task, training):
     )
     fl.save(runs, tmp_path / "runs.zarr")
     back = fl.load(tmp_path / "runs.zarr")
-    assert back.values.keys() == runs.values.keys()
+    assert list(back.values) == list(runs.values)
     for name in runs.values:
         assert (back.values[name] == runs.values[name]).all()
     assert back.time_error.keys() == runs.time_error.keys()
@@ -31,6 +34,88 @@ def test_round_trip(tmp_path, task, training):
     assert back.provenance == runs.provenance
     assert back.stats == runs.stats
     assert repr(back) == repr(runs)
+    assert back == runs
+    assert [getattr(back, noun) for noun in NOUNS] == [getattr(runs, noun) for noun in NOUNS]
+
+
+NOUNS = ("model", "task", "training")
+STEPS = fl.GradientDescent(0.25, 8)
+
+
+def bits(result):
+    """Every number of a result, bit for bit."""
+    arrays = {f"{group.path}/{name}": group[name] for group in result.to_datatree().subtree for name in group.variables}
+    return {name: (str(array.dtype), array.dims, array.to_numpy().tobytes()) for name, array in arrays.items()}
+
+
+def test_limit_comes_back_bit_for_bit(tmp_path, task):
+    limit = fl.solve_dmft(fl.Linear(), task, STEPS, rtol=0.5, observables={"overlap": lambda w, w_star: w * w_star})
+    fl.save(limit, tmp_path / "limit.zarr")
+    back = fl.load(tmp_path / "limit.zarr")
+    assert back == limit
+    assert bits(back) == bits(limit)
+    assert len(bits(limit)) > 60
+    assert (back.stats, back.provenance, repr(back)) == (limit.stats, limit.provenance, repr(limit))
+    assert [getattr(back, noun) for noun in NOUNS] == [fl.Linear(), task, STEPS]
+
+
+def test_panels_and_several_outputs_come_back(tmp_path):
+    """Arrays of every number of axes, made by hand: solving for them takes longer."""
+    nodes, edges, rng = np.linspace(0.1, 1.9, 4), np.array([0.0, 1.0, 2.0]), np.random.default_rng(0)
+    pairs = lambda: rng.normal(size=(4, 4, 2, 2))
+    names = ("C_w", "C_f", "R_w", "R_f")
+    kernels = fl.Kernels(nodes, *(pairs() for _ in names), stderr={name: pairs() for name in names})
+    operators = fl.Operators(nodes, rng.normal(size=4), rng.normal(size=(4, 4)), pairs(), pairs())
+    paths = [rng.normal(size=(4, 2, 5)) for _ in range(3)]
+    sample = fl.PathSample(nodes, *paths, rng.normal(size=(2, 5)), np.full(5, 0.2), edges)
+    values = {"test_error": np.array([[1.0, np.nan, np.inf], [-0.0, 1e-320, 2.0]])}
+    parts = {"test_error": np.array([0.0, np.nan, 1.0])}
+    stats = fl.SolveStats(1.0, 0.1, nodes=4, level=-1, edges=tuple(edges.tolist()))
+    inner = {"kernels": kernels, "operators": operators, "paths": sample}
+    limit = fl.Limit(np.array([0.0, 1.0, 2.0]), values, False, parts, parts, parts, stats=stats, **inner)
+    fl.save(limit, tmp_path / "limit.zarr")
+    back = fl.load(tmp_path / "limit.zarr")
+    assert back == limit
+    assert bits(back) == bits(limit)
+    assert back.stats == stats
+    assert back.model is None
+
+
+def test_an_answer_without_curves_comes_back(tmp_path):
+    none = {"train_error": np.zeros(0)}
+    outcome = fl.Outcome(fl.Code.NO_ANSWER, "no replica in 1 s")
+    limit = fl.Limit(np.zeros(0), {"train_error": np.zeros((0, 0))}, True, none, none, none, outcome)
+    fl.save(limit, tmp_path / "none.zarr")
+    assert fl.load(tmp_path / "none.zarr") == limit
+
+
+def test_functions_and_data_are_given_back_by_hand(tmp_path, dataset):
+    """They are not kept in the file: the noun is None, and says so when it is needed."""
+    runs = fl.simulate(fl.Linear(), dataset, STEPS, save_at=[2.0])
+    path = tmp_path / "runs.zarr"
+    fl.save(runs, path)
+    back = fl.load(path)
+    assert back == runs
+    assert (back.model, back.task, back.training) == (fl.Linear(), None, STEPS)
+    with pytest.raises(ValueError, match=r"task: this Runs does not hold it.*fl\.load\(path, task=task\)"):
+        back.noun("task")
+    assert fl.load(path, task=dataset).task is dataset
+    other = fl.Dataset(dataset.X, 2.0 * dataset.y)
+    with pytest.raises(ValueError, match=r"task: given .*, but the file is of .*leave task= out"):
+        fl.load(path, task=other)
+
+
+def test_the_file_is_the_tree(tmp_path, task):
+    """Other programs read it with xarray alone; what was there before is gone."""
+    runs = fl.simulate(fl.Linear(), task, STEPS, dim=20, trials=2, weights_at=[2.0])
+    fl.save(runs, tmp_path / "runs.zarr")
+    with xr.open_datatree(tmp_path / "runs.zarr", engine="zarr", consolidated=False) as tree:
+        xr.testing.assert_equal(tree.load(), runs.to_datatree())
+        assert tree["curves/loss_stderr"].attrs["units"] == "1"
+    fl.save(
+        dataclasses.replace(runs, weights=None, weights_times=None, w_star=None), tmp_path / "runs.zarr", overwrite=True
+    )
+    assert fl.load(tmp_path / "runs.zarr").weights is None
 
 
 def test_outcome_survives(tmp_path, task):
@@ -61,6 +146,9 @@ def test_refusals(tmp_path, task):
     runs.to_xarray().assign_attrs(format=99).to_zarr(tmp_path / "new.zarr", consolidated=False)
     with pytest.raises(ValueError, match="has format 99, this version reads up to 1; upgrade flowlimit"):
         fl.load(tmp_path / "new.zarr")
+    runs.to_xarray().assign_attrs(format=1).to_zarr(tmp_path / "flat.zarr", consolidated=False)
+    with pytest.raises(ValueError, match="was written before format 1 was settled; compute the result anew"):
+        fl.load(tmp_path / "flat.zarr")
 
 
 @pytest.mark.parametrize("name", ["limit.csv", "limit.nc", "limit.npz", "limit.parquet", "limit"])

@@ -1,6 +1,7 @@
 """Approximate message passing on a data set, with the proximal operators of the paper's three cases."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ from jaxtyping import Array, Float
 from ..numerics.precision import own_settings
 from ..problem.models import Model
 from ..problem.tasks import Dataset
-from ..results import Code, Outcome
+from ..results import ClosedForm, Code, Outcome
 from ..types import Coordinates, Samples, Scalar
 from .minimizer.data import DataProblem, data_problem
 from .shrinkage import make_shrinkage
@@ -21,8 +22,8 @@ CONVERGED = 1e-10
 PerStep = Float[np.ndarray, "steps"]
 
 
-@dataclass(frozen=True)
-class MessagePassing:
+@dataclass(frozen=True, repr=False, eq=False)
+class MessagePassing(ClosedForm):
     """Iterates of message passing on one data set; arrays over steps k = 1, 2, ...
 
     Attributes
@@ -40,6 +41,12 @@ class MessagePassing:
     result
         Outcome: diverged, tolerance (not converged in the steps given), or successful.
     """
+
+    WORDS = ("result",)
+    ARRAYS: ClassVar = {
+        **dict.fromkeys(("noise_std", "strength", "onsager", "train_error", "test_error", "change"), "step"),
+        "w": "coordinate",
+    }
 
     w: Coordinates
     noise_std: PerStep

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from ..numerics.precision import DoubleModule, own_settings
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression, Task
-from ..results import FlowlimitError
+from ..results import ClosedForm, FlowlimitError
 from ..types import Scalar, is_traced
 from .case import Case, check_problem, choose_case, init_scale
 from .channel import Channel, make_channel
@@ -18,7 +18,7 @@ from .validity import is_valid, nan_unless
 LARGEST_RESIDUAL = 1e-9
 
 
-class FixedPoint(DoubleModule):
+class FixedPoint(ClosedForm, DoubleModule):
     """Where training by gradient flow ends.
 
     Attributes
@@ -39,6 +39,9 @@ class FixedPoint(DoubleModule):
     Under jit or vmap nothing can be refused: there the numbers are NaN where the equations were not solved, or have no
     answer since a parameter is out of its range.
     """
+
+    WORDS = ("case",)
+    NUMBERS = ("train_error", "test_error", "noise_std", "strength", "residual", "chi_w", "R_w", "atom")
 
     model: DiagonalLinear
     task: Regression

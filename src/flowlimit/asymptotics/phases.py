@@ -11,15 +11,14 @@ What counts as a transition, written down once:
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
 from ..numerics.precision import own_settings
 from ..problem.checks import instance
-from ..problem.models import Model
-from ..problem.tasks import Regression
-from ..results import Limit, Record, Runs
+from ..results import ClosedForm, Limit, Record, Runs
 from .fixed_point import fixed_point
 from .lazy import lazy_errors
 from .timescales import Timescales, timescales
@@ -29,16 +28,24 @@ Paths = Float[np.ndarray, "paths"]
 Table = Float[np.ndarray, "times paths"]
 
 
-@dataclass(frozen=True)
-class Phases:
+@dataclass(frozen=True, repr=False, eq=False)
+class Phases(ClosedForm):
     """Transition times by name; NaN where a record shows none: too late a first time, too early an end, no weights.
 
     ``ratio`` is detected over predicted.
     """
 
+    ARRAYS: ClassVar = dict.fromkeys(("predicted", "detected", "ratio"), "phase")
+    LABELS: ClassVar = {"phase": "names"}
+
     predicted: Mapping[str, float]
     detected: Mapping[str, float]
     ratio: Mapping[str, float]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the phases."""
+        return tuple(self.predicted)
 
     def __repr__(self) -> str:
         lines = [f"{'phase':10s} {'predicted':>10s} {'detected':>10s} {'ratio':>7s}"]
@@ -48,7 +55,7 @@ class Phases:
 
 
 @own_settings()
-def label_phases(record: Record, model: Model, task: Regression) -> Phases:
+def label_phases(record: Limit | Runs) -> Phases:
     """Return the transitions of a limit or runs: predicted by `timescales`, and detected.
 
     Detection is defined in `flowlimit.asymptotics.phases`. The descent of a limit is predicted path by path from its
@@ -59,21 +66,20 @@ def label_phases(record: Record, model: Model, task: Regression) -> Phases:
     >>> import flowlimit as fl
     >>> problem = fl.DiagonalLinear(100.0, weight_decay=0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
     >>> runs = fl.simulate(*problem, fl.GradientFlow(60.0), dim=100, trials=2, key=0)
-    >>> sorted(fl.label_phases(runs, *problem).predicted)
+    >>> sorted(fl.label_phases(runs).predicted)
     ['lazy', 'rich', 'rich_sharp']
     """
-    instance("record", Record, "fl.simulate(...)")(record)
-    times = timescales(model, task)
+    instance("record", (Limit, Runs), "fl.simulate(...)")(record)
+    times = timescales(record.noun("model"), record.noun("task"))
     if times.regime == "large":
         return _large(record, times)
     if isinstance(record, Limit):
         return _descent_of_limit(record, times)
-    detected = _descent_of_runs(record) if isinstance(record, Runs) else np.nan
-    return _phases({"descent": float(times.descent)}, {"descent": detected})
+    return _phases({"descent": float(times.descent)}, {"descent": _descent_of_runs(record)})
 
 
 @own_settings()
-def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
+def descent_times(limit: Limit) -> Paths:
     """Return when each path of a limit leaves 0, from its own z; infinite if it never does.
 
     The least t with ``|int_0^t (z/delta - w* + int R_f w*)| - lambda t = 2 log(1/alpha)``: the paper's descent time,
@@ -84,16 +90,16 @@ def descent_times(limit: Limit, model: Model, task: Regression) -> Paths:
     >>> import flowlimit as fl
     >>> model, task = fl.DiagonalLinear(0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
     >>> limit = fl.solve_dmft(model, task, fl.GradientFlow(2.0), rtol=5e-2)
-    >>> bool((fl.descent_times(limit, model, task) > 1.0).all())
+    >>> bool((fl.descent_times(limit) > 1.0).all())
     True
     """
     instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.paths is None or limit.operators is None:
         raise ValueError("limit: given one without paths or operators; solve with both kept")
-    times = timescales(model, task)
+    times = timescales(limit.noun("model"), limit.noun("task"))
     paths, own = limit.paths, limit.operators
     seen = 1.0 - own.R_f @ np.ones(len(own.times))
-    push = own.S @ (paths.z / float(task.aspect_ratio) - seen[:, None] * paths.w_star[None, :])
+    push = own.S @ (paths.z / float(times.task.aspect_ratio) - seen[:, None] * paths.w_star[None, :])
     grown = np.abs(push) - float(times.model.weight_decay) * own.times[:, None]
     level = np.log(float(times.lazy))  # 2 log(1/alpha)
     return crossing_times(own.times, grown, np.full(len(paths.w_star), level))
@@ -146,7 +152,7 @@ def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
 def _descent_of_limit(limit: Limit, times: Timescales) -> Phases:
     if limit.paths is None:
         return _phases({"descent": float(times.descent)}, {"descent": np.nan})
-    paths, predicted = limit.paths, descent_times(limit, times.model, times.task)
+    paths, predicted = limit.paths, descent_times(limit)
     detected = learning_times(paths.times, paths.w, paths.w_star)
     both = (paths.w_star != 0.0) & np.isfinite(predicted) & np.isfinite(detected)
     median = lambda values: {"descent": _median(values, paths.probability[both])}

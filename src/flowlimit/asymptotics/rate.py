@@ -15,7 +15,7 @@ from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import Model
 from ..problem.tasks import Task
-from ..results import FlowlimitError
+from ..results import ClosedForm, FlowlimitError
 from ..types import Scalar, is_traced
 from .case import Case
 from .fixed_point import FixedPoint, fixed_point
@@ -28,7 +28,7 @@ CLOSEST = 1e-15
 """Least distance of u from -min y, relative. A root may be closer, if next to no weights lie near min y."""
 
 
-class Rate(DoubleModule):
+class Rate(ClosedForm, DoubleModule):
     """The rate of convergence.
 
     Attributes
@@ -48,6 +48,10 @@ class Rate(DoubleModule):
 
     Under jit or vmap, numbers are NaN where the fixed point's are, or where the equation for u has no root.
     """
+
+    INNER = ("point",)
+    WORDS = ("kind",)
+    NUMBERS = ("gamma", "train_rate", "test_rate", "power", "u")
 
     kind: Literal["exponential", "subexponential"] = eqx.field(static=True)
     gamma: Scalar

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -13,7 +14,7 @@ from ..numerics.precision import own_settings
 from ..problem.checks import as_float, check_entries
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression, Task
-from ..results import FlowlimitError
+from ..results import ClosedForm, FlowlimitError
 from ..types import Scalar
 from .case import check_problem, init_scale
 from .fixed_point import LARGEST_RESIDUAL, fixed_point
@@ -21,8 +22,8 @@ from .fixed_point import LARGEST_RESIDUAL, fixed_point
 Times = Float[np.ndarray, "times"]
 
 
-@dataclass(frozen=True)
-class LassoPath:
+@dataclass(frozen=True, repr=False, eq=False)
+class LassoPath(ClosedForm):
     """Predicted errors of the averaged weights (1/t) int_0^t w(s) ds.
 
     Attributes
@@ -35,10 +36,20 @@ class LassoPath:
         That lasso's errors, in the limit.
     """
 
+    ARRAYS: ClassVar = dict.fromkeys(("penalty", "train_error", "test_error"), "time")
+    LABELS: ClassVar = {"time": "times"}
+
     times: Times
     penalty: Times
     train_error: Times
     test_error: Times
+
+    def __repr__(self) -> str:
+        ends = [
+            f"{float(self.test_error[i]):.6g} at time {float(self.times[i]):.4g}"
+            for i in sorted({0, len(self.times) - 1})
+        ]
+        return f"lasso path at {len(self.times)} times: test error {', '.join(ends)}"
 
 
 @own_settings()

@@ -1,6 +1,6 @@
 """State evolution: the two numbers that follow approximate message passing in the limit, step by step."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,7 +11,8 @@ from ..numerics.precision import DoubleModule, own_settings
 from ..problem.checks import integer, number
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression, Task
-from ..types import Scalar
+from ..results import ClosedForm
+from ..types import Scalar, is_traced
 from .case import Case, check_problem, choose_case, init_scale
 from .channel import make_channel
 from .shrinkage import make_shrinkage
@@ -24,7 +25,7 @@ check_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)
 check_start = number("start", above=0.0)
 
 
-class StateEvolution(DoubleModule):
+class StateEvolution(ClosedForm, DoubleModule):
     """What message passing does in the limit, at steps k = 1, 2, ...
 
     Attributes
@@ -39,11 +40,23 @@ class StateEvolution(DoubleModule):
         Of w^k.
     """
 
+    WORDS = ("case",)
+    ARRAYS: ClassVar = dict.fromkeys(("noise_std", "strength", "onsager", "test_error"), "step")
+
     case: Case = eqx.field(static=True)
     noise_std: PerStep
     strength: PerStep
     onsager: PerStep
     test_error: PerStep
+
+    def __repr__(self) -> str:
+        if is_traced(self.test_error) or jnp.ndim(self.test_error) != 1:
+            return eqx.tree_pformat(self)
+        first, last = (float(self.test_error[i]) for i in (0, -1))
+        steps = len(self.test_error)
+        return (
+            f"{self.case} state evolution, {steps} steps: test error {first:.6g} at the first, {last:.6g} at the last"
+        )
 
 
 @own_settings()

@@ -1,7 +1,7 @@
 """The late curve: theory's exponents and powers, with an amplitude fitted on an earlier stretch."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from ..numerics.precision import own_settings
 from ..problem.checks import instance, number, shown
-from ..results import Curve, Curves, Record
-from .rate import Rate
+from ..results import ClosedForm, Curve, Curves, Limit, Runs
+from .rate import Rate, convergence_rate
 
 Terms = tuple[tuple[float, int], ...]
 """Multiples m and powers k of (x/gamma)^k e^(-m x t); the last one is not part of the answer, but judges its error."""
@@ -22,8 +22,8 @@ CROSS: Terms = ((1.0, -1), (2.0, 0), (1.0, 0))
 Times = Float[np.ndarray, "times"]
 
 
-@dataclass(frozen=True)
-class Tail:
+@dataclass(frozen=True, repr=False, eq=False)
+class Tail(ClosedForm):
     """A late curve: its end and two integrals over the spectrum, whose amplitudes were fitted between two times.
 
     Attributes
@@ -41,6 +41,10 @@ class Tail:
         Where it was fitted.
     """
 
+    WORDS = ("name",)
+    NUMBERS = ("end", "start", "stop")
+    ARRAYS: ClassVar = {"amplitudes": "term"}
+
     rate: Rate
     name: str
     end: float
@@ -49,6 +53,12 @@ class Tail:
     finer: tuple[float, ...]
     start: float
     stop: float
+
+    def __repr__(self) -> str:
+        terms = ", ".join(
+            f"{a:.4g} of (x/gamma)^{k} e^(-{m:g}xt)" for a, (m, k) in zip(self.amplitudes, self.terms, strict=False)
+        )
+        return f"tail of {self.name}, fitted from {self.start:.4g} to {self.stop:.4g}: end {self.end:.6g}, then {terms}"
 
     def at(self, times: float | Times) -> Curves:
         """Return the curve at times from ``start`` on; the error is what one more term would change."""
@@ -63,12 +73,12 @@ class Tail:
 
 @own_settings()
 def fit_tail(
-    rate: Rate, record: Record, name: Literal["train_error", "test_error"] = "train_error", *, start: float, stop: float
+    record: Limit | Runs, name: Literal["train_error", "test_error"] = "train_error", *, start: float, stop: float
 ) -> Tail:
     """Fit the amplitude of a late curve between two times, and predict what comes after.
 
     The exponents are the spectrum of the dynamics linearised at the end, the end is the fixed point: two amplitudes are
-    fitted, and a third one judges the error.
+    fitted, and a third one judges the error. Both are those of the record's own model and task.
 
     Examples
     --------
@@ -76,17 +86,17 @@ def fit_tail(
     >>> model, task = fl.DiagonalLinear(30.0), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
     >>> rate = fl.convergence_rate(model, task)
     >>> runs = fl.simulate(model, task, fl.GradientFlow(6.0 / float(rate.gamma)), dim=100, trials=2, key=0)
-    >>> tail = fl.fit_tail(rate, runs, start=1.0 / float(rate.gamma), stop=3.0 / float(rate.gamma))
+    >>> tail = fl.fit_tail(runs, start=1.0 / float(rate.gamma), stop=3.0 / float(rate.gamma))
     >>> tail.terms[0]  # the training error falls with 2 gamma
     (2.0, 0)
     """
-    instance("rate", Rate, "fl.convergence_rate(model, task)")(rate)
-    instance("record", Record, "fl.simulate(...)")(record)
+    instance("record", (Limit, Runs), "fl.simulate(...)")(record)
     if name not in ("train_error", "test_error"):
         raise ValueError(f"name: given {shown(name)}, needs 'train_error' or 'test_error'")
     start, stop = (float(number(word, above=0.0)(time)) for word, time in (("start", start), ("stop", stop)))
     if not 0.0 < start < stop:
         raise ValueError(f"start, stop: given {start:g} and {stop:g}, need 0 < start < stop")
+    rate = convergence_rate(record.noun("model"), record.noun("task"))
     point = rate.point
     end = float(point.train_error if name == "train_error" else point.test_error)
     alone = name == "train_error" or float(rate.test_rate) == float(rate.train_rate)

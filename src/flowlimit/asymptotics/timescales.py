@@ -12,6 +12,7 @@ from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression, Task
+from ..results import ClosedForm
 from ..types import Scalar, is_traced
 from .case import check_problem, init_scale
 from .channel import Channel, make_channel
@@ -21,7 +22,7 @@ from .validity import is_valid, nan_unless
 Points = Float[Array, "*points"]
 
 
-class Timescales(DoubleModule):
+class Timescales(ClosedForm, DoubleModule):
     """When the phases of a depth-2 network's gradient flow come.
 
     Attributes
@@ -44,6 +45,9 @@ class Timescales(DoubleModule):
 
     Under jit or vmap, all are NaN where a parameter is out of its range.
     """
+
+    WORDS = ("regime",)
+    NUMBERS = ("lazy", "rich", "rich_sharp", "search", "descent")
 
     model: DiagonalLinear
     task: Regression

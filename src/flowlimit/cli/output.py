@@ -105,8 +105,11 @@ def end(outcome: Any, *, answered: bool = True) -> None:
 def _plain(result: Any) -> dict[str, Any]:
     import numpy as np
 
+    from flowlimit.results import ClosedForm
     from flowlimit.sweeps.rows import values_of
 
+    if isinstance(result, ClosedForm):
+        return {name: _finite(value) for name, value in result.to_dict().items()}
     numbers = {name: _finite(np.asarray(value).tolist()) for name, value in values_of(result).items()}
     outcome = getattr(result, "result", None)
     said = {} if outcome is None else {"result": str(outcome.code), "message": outcome.message}
@@ -127,37 +130,31 @@ def _write_zarr(result: Any, out: Path) -> None:
 
 
 def _write_netcdf(result: Any, out: Path) -> None:
-    import xarray as xr
-
-    xr.Dataset(_columns(result)).to_netcdf(out, engine="scipy")
+    result.to_xarray().to_netcdf(out, engine="scipy")
 
 
 def _write_csv(result: Any, out: Path) -> None:
     import csv
 
-    import numpy as np
-
-    columns = {name: np.atleast_1d(values) for name, (_, values) in _columns(result).items()}
+    columns = _columns(result)
     with out.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def _write_json(result: Any, out: Path) -> None:
     out.write_text(json.dumps(_plain(result), indent=1))
 
 
-def _columns(result: Any) -> dict[str, Any]:
-    """Return the numbers of which there is one per time, or one in all."""
-    import numpy as np
+def _columns(result: Any) -> dict[str, list[Any]]:
+    """Return a row per time of a result in time; one row of a closed form."""
+    from flowlimit.results import ClosedForm
 
-    from flowlimit.sweeps.rows import values_of
-
-    values = {name: np.asarray(value) for name, value in values_of(result).items()}
-    length = values["time"].shape if "time" in values else ()
-    dims = ["time"] if length else []
-    return {name: (dims, value) for name, value in values.items() if value.shape == length}
+    if isinstance(result, ClosedForm):
+        return {name: [value] for name, value in result.to_dict().items()}
+    data = result.to_xarray()
+    return {str(name): data[name].to_numpy().tolist() for name in ("time", *data.data_vars)}
 
 
 WRITERS = {".zarr": _write_zarr, ".nc": _write_netcdf, ".csv": _write_csv, ".json": _write_json}

@@ -6,15 +6,15 @@ what to solve next, `solvers` is what users hold.
 """
 
 from .derivative import differentiate
-from .request import Answer, Request
+from .request import SolverAnswer, SolverRequest
 from .sampling.frozen import frozen_grid
 from .solvers import AbstractSolver, PanelSolver, StepSolver, default_solver
 
 __all__ = [
     "AbstractSolver",
-    "Answer",
     "PanelSolver",
-    "Request",
+    "SolverAnswer",
+    "SolverRequest",
     "StepSolver",
     "default_solver",
     "differentiate",

@@ -15,7 +15,7 @@ from ..problem.models import Model
 from ..problem.requests import Observables, positions_of
 from ..problem.tasks import Task
 from ..problem.trainings import Training
-from ..results import Kernels, Limit, Operators, Outcome, PathSample
+from ..results import Kernels, Limit, Operators, Outcome, PathSample, SolveStats
 from ..types import PRNGKey, Times
 
 Saves = Float[np.ndarray, "saves"]
@@ -23,7 +23,7 @@ Report = Callable[[float, str], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class SolverRequest:
     """A problem, and how its limit is wanted.
 
     Parameters
@@ -76,7 +76,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SolverAnswer:
     """Curves with their errors, as a solver found them.
 
     Parameters
@@ -102,4 +102,4 @@ class Answer:
     kernels: Kernels | None = None
     operators: Operators | None = None
     paths: PathSample | None = None
-    stats: Mapping[str, Any] = field(default_factory=dict)
+    stats: SolveStats = field(default_factory=SolveStats)

@@ -13,7 +13,7 @@ from .control.errors import all_curves
 from .control.plan import make_plan
 from .readout.kernels import make_kernels
 from .readout.measure import Measure
-from .request import Answer, Request
+from .request import SolverAnswer, SolverRequest
 from .settings import PanelSettings, PathSettings, StepSettings
 
 
@@ -24,7 +24,7 @@ class AbstractSolver(abc.ABC):
     """
 
     @abc.abstractmethod
-    def solve(self, request: Request) -> Answer:
+    def solve(self, request: SolverRequest) -> SolverAnswer:
         """Return the curves at ``request.saves`` with their errors, or an outcome that says why there are none.
 
         Raises ValueError, with what to do, for a problem that it is not for.
@@ -34,11 +34,11 @@ class AbstractSolver(abc.ABC):
 class _PathSolver(PathSettings, AbstractSolver):
     """What both shipped solvers do: plan, refuse what cannot fit, drive, read out."""
 
-    def refuse(self, request: Request) -> None:
+    def refuse(self, request: SolverRequest) -> None:
         """Raise for a clock of the other kind."""
         raise NotImplementedError
 
-    def solve(self, request: Request) -> Answer:
+    def solve(self, request: SolverRequest) -> SolverAnswer:
         """Solve replicas of the single site's paths until the error bars are small enough."""
         self.refuse(request)
         plan = make_plan(
@@ -54,7 +54,7 @@ class _PathSolver(PathSettings, AbstractSolver):
         )
         refusal = plan.known_refusal  # before anything of that length is made
         if refusal is not None:
-            return Answer(outcome=Outcome(Code.MEMORY, refusal))
+            return SolverAnswer(outcome=Outcome(Code.MEMORY, refusal))
         deadline = request.deadline.shared_by(plan.mesh)
         solved = solve(plan, request.saves, _beginning(request.start), deadline, request.report)
         return _answer(solved, float(request.task.error_floor))
@@ -73,7 +73,7 @@ class PanelSolver(PanelSettings, _PathSolver):
     10
     """
 
-    def refuse(self, request: Request) -> None:
+    def refuse(self, request: SolverRequest) -> None:
         """Raise for a training in steps."""
         if request.training.clock.in_steps:
             raise ValueError(
@@ -95,7 +95,7 @@ class StepSolver(StepSettings, _PathSolver):
     8
     """
 
-    def refuse(self, request: Request) -> None:
+    def refuse(self, request: SolverRequest) -> None:
         """Raise for a flow."""
         if not request.training.clock.in_steps:
             raise ValueError(
@@ -111,19 +111,19 @@ def default_solver(clock: Clock) -> AbstractSolver:
 
 def _beginning(start: Limit | None) -> tuple[Edges, int] | None:
     """Return the panels and the level of paths of an earlier limit."""
-    if start is None or "level" not in start.stats:
+    if start is None or start.stats.level is None:
         return None
-    edges = start.stats["edges"]
-    return np.zeros(1) if edges is None else np.asarray(edges), start.stats["level"]
+    edges = start.stats.edges
+    return np.zeros(1) if edges is None else np.asarray(edges), start.stats.level
 
 
-def _answer(solved: Solved, noise_var: float) -> Answer:
+def _answer(solved: Solved, noise_var: float) -> SolverAnswer:
     """Return what was solved as curves and kernels."""
     if solved.grid is None or not solved.replicas.whole:
-        return Answer(outcome=solved.outcome, stats=solved.stats)
+        return SolverAnswer(outcome=solved.outcome, stats=solved.stats)
     values, errors = all_curves(solved.replicas)
     kernels, operators = make_kernels(solved.grid, solved.solutions, noise_var)
-    return Answer(
+    return SolverAnswer(
         outcome=solved.outcome,
         values=values,
         statistical={name: error.statistical for name, error in errors.items()},

@@ -23,9 +23,9 @@ def shade_phases(phases: Phases, axes: Any) -> None:
     >>> problem = fl.DiagonalLinear(30.0, weight_decay=0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
     >>> runs = fl.simulate(*problem, fl.GradientFlow(40.0), dim=100, trials=2, key=0)
     >>> axes = fl.plot.curves(runs)
-    >>> fl.plot.shade_phases(fl.label_phases(runs, *problem), axes)
+    >>> fl.plot.shade_phases(fl.label_phases(runs), axes)
     """
-    instance("phases", Phases, "fl.label_phases(runs, model, task)")(phases)
+    instance("phases", Phases, "fl.label_phases(runs)")(phases)
     for axis in np.ravel(np.asarray(axes, dtype=object)):
         instance("axes", Axes, "fl.plot.curves(runs)")(axis)
         left, right = axis.get_xlim()

@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..results import Limit, Runs
 from ..types import Observable, Times
 from .checks import as_float, shown
 from .clocks import Clock, Positions
@@ -15,13 +16,9 @@ from .functions import called, takes
 Observables = tuple[tuple[str, Observable], ...]
 RESERVED = ("train_error", "test_error", "loss", "norm_1", "norm_2")
 """Curves that every result has, and that observables may not be named after."""
-TAKEN = (
-    *RESERVED,
-    *("time", "trial", "coordinate", "weights", "weights_time", "w_star"),
-    *("replica", "node", "node_", "path", "C_w", "C_f", "R_w", "R_f"),
-)
-"""Names that a record has for itself."""
-TAKEN_ENDINGS = ("_time_error", "_statistical", "_bias", "_stderr")
+TAKEN = (*RESERVED, "time", "trial", "replica")
+"""Names of other curves and of axes."""
+TAKEN_ENDING = "_stderr"
 
 
 def positions_of(name: str, times: Times | None, clock: Clock) -> Positions:
@@ -64,9 +61,16 @@ def named_observables(observables: Any) -> Observables:
         raise TypeError(f"observables: given {shown(observables)}, needs names with functions, e.g. {example}")
     items = tuple((observables or {}).items())
     for name, function in items:
-        if not isinstance(name, str) or name in TAKEN or name.endswith(TAKEN_ENDINGS) or not callable(function):
+        if not isinstance(name, str) or _is_taken(name) or not callable(function):
             raise ValueError(
-                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(TAKEN)} and a"
-                f" function (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"
+                f"observables: given {name!r}: {function!r}, needs a name other than {', '.join(TAKEN)} and what else"
+                f" a result has as an attribute, without / and not ending in {TAKEN_ENDING}, and a function"
+                f" (w, w_star) -> number, e.g. {{'overlap': lambda w, w_star: w * w_star}}"
             )
     return items
+
+
+def _is_taken(name: str) -> bool:
+    """Whether a curve of this name could not be an attribute, or not a variable in a file."""
+    attributes = any(hasattr(kind, name) or name in kind.__dataclass_fields__ for kind in (Limit, Runs))
+    return not name or name in TAKEN or attributes or name.endswith(TAKEN_ENDING) or "/" in name

@@ -1,13 +1,20 @@
 """Result records: data only, with outcome codes, error bars and provenance. No jax in this room."""
 
+from .answer import Answer
+from .closed_form import ClosedForm
 from .format import uncertain
 from .limit import Kernels, Limit, Operators, PathSample
 from .outcome import Code, FlowlimitError, Outcome
 from .record import Curve, Curves, Record
 from .runs import Runs
+from .same import Comparable
+from .stats import RunStats, SolveStats
 
 __all__ = [
+    "Answer",
+    "ClosedForm",
     "Code",
+    "Comparable",
     "Curve",
     "Curves",
     "FlowlimitError",
@@ -17,6 +24,8 @@ __all__ = [
     "Outcome",
     "PathSample",
     "Record",
+    "RunStats",
     "Runs",
+    "SolveStats",
     "uncertain",
 ]

@@ -1,6 +1,6 @@
 """The record of a high-dimensional limit: curves with error bars, kernels, operators, and paths of the single site."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -8,19 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from .answer import Answer
+from .labelled import curves_dataset, dataset, parts_dataset, samples_dataset
 from .outcome import Outcome
-from .record import Curve, Curves, Record, Times, store_attributes
+from .record import Curve, Curves, Times
+from .same import Comparable
+from .stats import SolveStats
 
 if TYPE_CHECKING:
     import xarray
 
+KERNELS = ("C_w", "C_f", "R_w", "R_f")
+PAIR = ("t", "s", "output", "output_")
+"""Axes of a kernel; the last two for several outputs."""
+PARTS = ("statistical", "bias", "time_error")
+"""Parts of a standard error."""
 Square = Float[np.ndarray, "nodes nodes"]
 Kernel = Float[np.ndarray, "nodes nodes *outputs"]
 Sampled = Float[np.ndarray, "nodes *outputs paths"]
 
 
-@dataclass(frozen=True)
-class Kernels:
+@dataclass(frozen=True, repr=False, eq=False)
+class Kernels(Comparable):
     """Values of the kernels at pairs of node times, rows t, columns s, with the spread of their mean as ``stderr``.
 
     Responses R(t, s) vanish for s > t and jump at s = t; the diagonal holds the limit from s < t. Inside a diagonal
@@ -36,9 +45,17 @@ class Kernels:
     R_f: Kernel
     stderr: Mapping[str, Kernel] = field(default_factory=dict)
 
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return the kernels with axes t and s, and their standard errors, as a labelled data set."""
+        errors = [(f"{name}_stderr", PAIR[: value.ndim], value) for name, value in self.stderr.items()]
+        return dataset([*_pairs(self, KERNELS), *errors], {"t": self.times, "s": self.times})
 
-@dataclass(frozen=True)
-class Operators:
+    def __repr__(self) -> str:
+        return f"Kernels {', '.join(KERNELS)} at pairs of {_span(self.times)}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Operators(Comparable):
     """Matrices over the nodes: (R_w u)(t_i) is the integral of R_w(t_i, s) u(s) ds, likewise R_f; S is integration.
 
     ``weights`` integrate over all times. They act on values at ``times``, exactly so for polynomials on a panel.
@@ -50,9 +67,17 @@ class Operators:
     R_w: Kernel
     R_f: Kernel
 
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return the matrices with axes t and s, and the weights along s, as a labelled data set."""
+        arrays = [("weights", ("s",), self.weights), *_pairs(self, ("S", "R_w", "R_f"))]
+        return dataset(arrays, {"t": self.times, "s": self.times})
 
-@dataclass(frozen=True)
-class PathSample:
+    def __repr__(self) -> str:
+        return f"Operators S, R_w, R_f over {_span(self.times)}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PathSample(Comparable):
     """Paths of the single site from one replica: rows are times, columns paths, each with its probability.
 
     Several outputs or teachers have an axis between the two.
@@ -78,9 +103,31 @@ class PathSample:
         nodes = self.times[own]
         return np.array([_cardinal(nodes, j, time) for j in range(order)]) @ self.w[own]
 
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return the paths with axes time and path as a labelled data set."""
+        over = ("time", "output", "path") if self.w.ndim == 3 else ("time", "path")
+        arrays: list[Any] = [(name, over, getattr(self, name)) for name in ("w", "g", "z")]
+        arrays.append(("w_star", ("teacher", "path")[-self.w_star.ndim :], self.w_star))
+        arrays.append(("probability", ("path",), self.probability))
+        arrays += [] if self.edges is None else [("edges", ("edge",), self.edges)]
+        return dataset(arrays, {"time": self.times})
+
+    def __repr__(self) -> str:
+        return f"PathSample: w, g and z of {self.w.shape[-1]} paths at {_span(self.times)}"
+
     @property
     def _end(self) -> float:
         return float(self.times[-1] if self.edges is None else self.edges[-1])
+
+
+def _pairs(of: Any, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], np.ndarray]]:
+    for name in names:
+        yield name, PAIR[: getattr(of, name).ndim], getattr(of, name)
+
+
+def _span(times: np.ndarray) -> str:
+    ends = f", {times[0]:.4g} to {times[-1]:.4g}" if len(times) else ""
+    return f"{len(times)} times{ends}"
 
 
 def _cardinal(nodes: np.ndarray, j: int, t: float) -> float:
@@ -88,9 +135,12 @@ def _cardinal(nodes: np.ndarray, j: int, t: float) -> float:
     return float(np.prod((t - others) / (nodes[j] - others)))
 
 
-@dataclass(frozen=True, repr=False)
-class Limit(Record):
+@dataclass(frozen=True, repr=False, eq=False)
+class Limit(Answer):
     """The limit n, d -> infinity of a training.
+
+    Every curve is an attribute with its standard error: ``limit.test_error`` and ``limit.test_error_stderr``,
+    ``limit.loss``, ``limit.norm_1``, or the name of an observable.
 
     Attributes
     ----------
@@ -107,11 +157,14 @@ class Limit(Record):
     result
         Outcome code and message; the message is empty on success.
     stats
-        Paths, nodes, replicas, panels, seconds.
+        Paths, nodes, replicas, panels, seconds: see `SolveStats`.
     provenance
         Version, key and problem as a plain dictionary.
     kernels, operators, paths
         See `Kernels`, `Operators`, `PathSample`.
+    model, task, training
+        The nouns it was solved for. None if it was read from a file and they hold functions or data, which files do not
+        keep: give them to `fl.load`.
     """
 
     times: Times
@@ -121,11 +174,14 @@ class Limit(Record):
     bias: Mapping[str, Times] = field(default_factory=dict)
     time_error: Mapping[str, Times] = field(default_factory=dict)
     result: Outcome = field(default_factory=Outcome)
-    stats: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    stats: SolveStats = field(compare=False, default_factory=SolveStats)
+    provenance: Mapping[str, Any] = field(compare=False, default_factory=dict)
     kernels: Kernels | None = None
     operators: Operators | None = None
     paths: PathSample | None = None
+    model: Any = field(compare=False, default=None)
+    task: Any = field(compare=False, default=None)
+    training: Any = field(compare=False, default=None)
 
     @property
     def replicas(self) -> int:
@@ -168,42 +224,25 @@ class Limit(Record):
 
     def _noise_var(self) -> float:
         """Return the variance of the label noise that the problem was given."""
-        task = self.provenance.get("problem", {}).get("task", {})
+        task = self.problem.get("task", {})
         if "noise_var" not in task:
             raise ValueError("limit: given one whose provenance has no noise_var; needs one solved for fl.Regression")
         return float(task["noise_var"])
 
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return a labelled data set with axes replica and time, and provenance in its attributes."""
-        import xarray as xr
+    def _groups(self) -> dict[str, Any]:
+        """Return the groups of the tree: curves, replicas, errors by part, kernels, operators and paths."""
+        own = {"curves": curves_dataset(self), "replicas": samples_dataset(self, "replica")}
+        own |= {f"errors/{part}": parts_dataset(self.times, getattr(self, part)) for part in PARTS}
+        inner = {name: getattr(self, name) for name in ("kernels", "operators", "paths")}
+        return own | {name: value.to_xarray() for name, value in inner.items() if value is not None}
 
-        variables: dict[str, Any] = {name: (("replica", "time"), value) for name, value in self.values.items()}
-        for part in ("statistical", "bias", "time_error"):
-            variables |= {f"{name}_{part}": (("time",), value) for name, value in getattr(self, part).items()}
-        coords: dict[str, Any] = {"time": ("time", self.times)}
-        square = lambda x: ("node", "node_", "output", "output_")[: x.ndim]
-        path = lambda x: ("node", "output", "path") if x.ndim == 3 else ("node", "path")
-        if self.kernels is not None and self.operators is not None:
-            coords["node"] = ("node", self.kernels.times)
-            for name in ("C_w", "C_f", "R_w", "R_f"):
-                for ending, value in (("", getattr(self.kernels, name)), ("_stderr", self.kernels.stderr[name])):
-                    variables[f"{name}{ending}"] = (square(value), value)
-            for name in ("S", "R_w", "R_f"):
-                value = getattr(self.operators, name)
-                variables[f"operator_{name}"] = (square(value), value)
-            variables["weights"] = (("node",), self.operators.weights)
-        if self.paths is not None:
-            of_paths = {name: getattr(self.paths, name) for name in ("w", "g", "z")}
-            variables |= {f"path_{name}": (path(value), value) for name, value in of_paths.items()}
-            variables["path_w_star"] = (("teacher", "path")[-self.paths.w_star.ndim :], self.paths.w_star)
-            variables["path_probability"] = (("path",), self.paths.probability)
-        return xr.Dataset(variables, coords, store_attributes(self))
-
-    def __repr__(self) -> str:
-        lines = [f"Limit: n, d -> infinity, {self.replicas} replicas of {self.stats.get('paths', '?')} paths a stratum"]
-        lines += [f"  {text}" for text in self.provenance.get("summary", {}).values()]
-        if "nodes" in self.stats:
-            lines.append(f"  {self.stats['nodes']} nodes, rtol {self.stats['rtol']:g}, {self.stats['seconds']:.1f} s")
+    def _heading(self) -> list[str]:
+        """Return lines that say what this is."""
+        stats = self.stats
+        lines = [f"Limit: n, d -> infinity, {self.replicas} replicas of {stats.paths or '?'} paths per stratum"]
+        lines += [f"  {text}" for text in self._summary()]
+        if stats.nodes:
+            lines.append(f"  {stats.nodes} nodes, rtol {stats.rtol:g}, {stats.seconds:.1f} s")
         if self.result.message:
             lines.append(f"  {self.result.code}: {self.result.message}")
-        return "\n".join([*lines, self.table()])
+        return lines

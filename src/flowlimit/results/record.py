@@ -1,22 +1,30 @@
 """Curves in time with error bars: what every time-dependent result shares."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from .format import uncertain
+from .html import curves_table, heading, some_rows
+from .labelled import curves_dataframe, curves_dataset
+from .same import Comparable
 from .spread import standard_error
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 Times = Float[np.ndarray, "times"]
 FEWEST_TIMES = 6
 """Saved times that interpolation needs: its error is judged by leaving out every other one."""
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, eq=False)
+class Curve(Comparable):
     """Values at the times of a record, with standard errors (NaN where unknown)."""
 
     value: Times
@@ -32,8 +40,12 @@ class Best(NamedTuple):
     value_stderr: float
 
 
-class Record:
-    """A result with curves in time. `Runs` and, later, `Limit` are records; `at` returns one."""
+class Record(Comparable):
+    """A result with curves in time. `Limit` and `Runs` are records; `at` returns one.
+
+    Every curve is an attribute, and so is its standard error: ``limit.norm_1``, ``limit.norm_1_stderr``, or the name of
+    an observable. ``limit["norm_1"]`` is both, as a `Curve`.
+    """
 
     times: Times
     """Times of the curves."""
@@ -41,6 +53,14 @@ class Record:
     """Every curve by name: errors, loss, norms and the user's observables."""
     discrete: bool
     """Whether time runs in steps, so that nothing exists between the times."""
+    train_error: Times
+    """Mean of (y - x.w)^2 over the training samples."""
+    train_error_stderr: Times
+    """Standard error of `train_error`."""
+    test_error: Times
+    """Mean of (y - x.w)^2 over new samples, noise included."""
+    test_error_stderr: Times
+    """Standard error of `test_error`."""
 
     def __getitem__(self, name: str) -> Curve:
         try:
@@ -48,25 +68,28 @@ class Record:
         except KeyError:
             raise KeyError(f"no curve {name!r}; there are {', '.join(self.curves)}") from None
 
-    @property
-    def train_error(self) -> Times:
-        """Mean of (y - x.w)^2 over the training samples."""
-        return self["train_error"].value
+    def __getattr__(self, name: str) -> Times:
+        # Asked for what is no attribute. Without its fields, as while it is unpickled, a record has no curves.
+        if name.startswith("__") or not {"values", "curves"} & vars(self).keys():
+            raise AttributeError(name)
+        curve, of = name.removesuffix("_stderr"), "stderr" if name.endswith("_stderr") else "value"
+        if curve in self.curves:
+            return getattr(self.curves[curve], of)
+        near = difflib.get_close_matches(name, dir(self), n=1, cutoff=0.85)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        kind = type(self).__name__
+        raise AttributeError(f"{kind} has no curve {name!r}; there are {', '.join(self.curves)}{hint}", name=name)
 
-    @property
-    def train_error_stderr(self) -> Times:
-        """Standard error of `train_error`."""
-        return self["train_error"].stderr
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.curves, *(f"{name}_stderr" for name in self.curves)]
 
-    @property
-    def test_error(self) -> Times:
-        """Mean of (y - x.w)^2 over new samples, noise included."""
-        return self["test_error"].value
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return every curve with its standard error over time, with long names and units, as a labelled data set."""
+        return curves_dataset(self)
 
-    @property
-    def test_error_stderr(self) -> Times:
-        """Standard error of `test_error`."""
-        return self["test_error"].stderr
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """Return a tidy table of pandas: one row per time and curve, with columns time, curve, value and stderr."""
+        return curves_dataframe(self)
 
     def at(self, times: float | Sequence[float] | np.ndarray) -> "Curves":
         """Curves at given times.
@@ -121,17 +144,30 @@ class Record:
 
     def table(self, rows: int = 8) -> str:
         """Return a few rows of the curves as text, values as ``0.0519(2)``."""
-        index = np.unique(np.linspace(0, len(self.times) - 1, min(rows, len(self.times))).round().astype(int))
-        names = [name for name in self.curves if np.isfinite(self.curves[name].value).any()]
+        names = self._shown_curves()
         cells = [["time", *names]]
-        for i in index:
+        for i in some_rows(len(self.times), rows):
             row = [uncertain(float(self.curves[n].value[i]), float(self.curves[n].stderr[i])) for n in names]
             cells.append([f"{self.times[i]:.4g}", *row])
         widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
         return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
 
+    def _shown_curves(self) -> list[str]:
+        """Return the names of curves that have a value anywhere."""
+        return [name for name in self.curves if np.isfinite(self.curves[name].value).any()]
 
-@dataclass(frozen=True, repr=False)
+    def _heading(self) -> list[str]:
+        """Return lines that say what this is."""
+        return [type(self).__name__]
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._heading(), self.table()])
+
+    def _repr_html_(self) -> str:
+        return f"<div>{heading(self._heading())}{curves_table(self)}</div>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Curves(Record):
     """Curves alone, as `Record.at` returns them."""
 
@@ -141,21 +177,6 @@ class Curves(Record):
 
     def __repr__(self) -> str:
         return self.table(rows=len(self.times))
-
-
-def store_attributes(result: Any) -> dict[str, Any]:
-    """Return what a stored result says of itself beside its arrays: kind, curves, outcome, stats, provenance."""
-    import json
-
-    return {
-        "kind": type(result).__name__,
-        "curves": list(result.values),
-        "discrete": int(result.discrete),
-        "result": str(result.result.code),
-        "message": result.result.message,
-        "stats": json.dumps(dict(result.stats)),
-        "provenance": json.dumps(dict(result.provenance)),
-    }
 
 
 def _interpolate(times: Times, curve: Curve, wanted: Float[np.ndarray, "wanted"]) -> Curve:

@@ -3,22 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from .answer import Answer
+from .labelled import curves_dataset, dataset, parts_dataset, samples_dataset
 from .outcome import Outcome
-from .record import Curve, Record, Times, store_attributes
+from .record import Curve, Times
 from .spread import standard_error
-
-if TYPE_CHECKING:
-    import xarray
+from .stats import RunStats
 
 
-@dataclass(frozen=True, repr=False)
-class Runs(Record):
+@dataclass(frozen=True, repr=False, eq=False)
+class Runs(Answer):
     """Finite-size runs of one problem.
+
+    Every curve is an attribute with its standard error: ``runs.test_error`` and ``runs.test_error_stderr``,
+    ``runs.loss``, ``runs.norm_1``, or the name of an observable.
 
     Attributes
     ----------
@@ -31,7 +34,7 @@ class Runs(Record):
     result
         Outcome code and message; the message is empty on success.
     stats
-        Counters and settings of the computation (seconds, steps, tolerance, devices).
+        Counters and settings of the computation (seconds, steps, tolerance, devices): see `RunStats`.
     provenance
         Version, key and problem as a plain dictionary.
     time_error
@@ -39,18 +42,24 @@ class Runs(Record):
     weights, weights_times, w_star
         Weights of shape (trials, weights_times, dim) and targets (trials, dim), with an axis for several outputs or
         teachers before the last, if ``weights_at`` was given.
+    model, task, training
+        The nouns that were simulated; the task is a `Dataset` if one was given. None if the runs were read from a file
+        and they hold functions or data, which files do not keep: give them to `fl.load`.
     """
 
     times: Times
     values: Mapping[str, Float[np.ndarray, "trials times"]]
     discrete: bool
     result: Outcome = field(default_factory=Outcome)
-    stats: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    stats: RunStats = field(compare=False, default_factory=RunStats)
+    provenance: Mapping[str, Any] = field(compare=False, default_factory=dict)
     time_error: Mapping[str, Times] = field(default_factory=dict)
     weights: Float[np.ndarray, "trials saved *outputs dim"] | None = None
     weights_times: Float[np.ndarray, "saved"] | None = None
     w_star: Float[np.ndarray, "trials *teachers dim"] | None = None
+    model: Any = field(compare=False, default=None)
+    task: Any = field(compare=False, default=None)
+    training: Any = field(compare=False, default=None)
 
     @property
     def trials(self) -> int:
@@ -62,32 +71,31 @@ class Runs(Record):
         """Means over trials with their standard errors (NaN for a single trial), time error included."""
         return {name: _mean(value, self.time_error.get(name)) for name, value in self.values.items()}
 
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return a labelled data set with axes trial and time, and provenance in its attributes."""
-        import xarray as xr
-
-        variables: dict[str, Any] = {name: (("trial", "time"), value) for name, value in self.values.items()}
-        coords: dict[str, Any] = {"time": ("time", self.times), "trial": ("trial", np.arange(self.trials))}
+    def _groups(self) -> dict[str, Any]:
+        """Return the groups of the tree: curves, trials, the error in time, and weights where they were kept."""
+        own = {"curves": curves_dataset(self), "trials": samples_dataset(self, "trial")}
+        if self.time_error:
+            own["errors/time_error"] = parts_dataset(self.times, self.time_error)
         if self.weights is not None:
-            output = ("output",) * (self.weights.ndim - 3)
-            variables["weights"] = (("trial", "weights_time", *output, "coordinate"), self.weights)
-            coords["weights_time"] = ("weights_time", self.weights_times)
-        for name, value in self.time_error.items():
-            variables[f"{name}_time_error"] = (("time",), value)
-        if self.w_star is not None:
-            teacher = ("teacher",) * (self.w_star.ndim - 2)
-            variables["w_star"] = (("trial", *teacher, "coordinate"), self.w_star)
-        return xr.Dataset(variables, coords, store_attributes(self))
+            arrays: list[Any] = [("weights", _axes(self.weights, "trial", "time", "output"), self.weights)]
+            arrays += [] if self.w_star is None else [("w_star", _axes(self.w_star, "trial", "teacher"), self.w_star)]
+            own["weights"] = dataset(arrays, {"time": self.weights_times})
+        return own
 
-    def __repr__(self) -> str:
-        problem = self.provenance.get("problem", {})
-        head = f"Runs: {self.trials} trial{'s' * (self.trials != 1)}, dim {problem.get('dim', '?')}"
-        lines = [head, *(f"  {self.provenance['summary'][key]}" for key in self.provenance.get("summary", {}))]
-        if "rtol" in self.stats:
-            lines.append(f"  integrated by {self.stats['solver']}, weights to a relative {self.stats['rtol']:g}")
+    def _heading(self) -> list[str]:
+        """Return lines that say what this is."""
+        lines = [f"Runs: {self.trials} trial{'s' * (self.trials != 1)}, dim {self.problem.get('dim', '?')}"]
+        lines += [f"  {text}" for text in self._summary()]
+        if self.stats.rtol is not None:
+            lines.append(f"  integrated by {self.stats.solver}, weights to a relative {self.stats.rtol:g}")
         if self.result.message:
             lines.append(f"  {self.result.code}: {self.result.message}")
-        return "\n".join([*lines, self.table()])
+        return lines
+
+
+def _axes(values: np.ndarray, *before: str) -> tuple[str, ...]:
+    """Return names for the axes of an array over coordinates; one output or teacher has no axis."""
+    return (*before[: values.ndim - 1], "coordinate")
 
 
 def _mean(value: Float[np.ndarray, "trials times"], time_error: Times | None) -> Curve:

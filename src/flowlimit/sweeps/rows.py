@@ -40,8 +40,8 @@ def values_of(result: Any) -> Values:
 
 @values_of.register
 def _(result: FixedPoint) -> Values:
-    names = ("train_error", "test_error", "noise_std", "strength", "residual", "chi_w", "R_w", "atom")
-    return {name: getattr(result, name) for name in names} | {"case": np.asarray(float(CASES.index(result.case)))}
+    numbers = {name: getattr(result, name) for name in result.NUMBERS}
+    return numbers | {"case": np.asarray(float(CASES.index(result.case)))}
 
 
 @values_of.register
@@ -51,7 +51,7 @@ def _(result: Rate) -> Values:
 
 @values_of.register
 def _(result: Timescales) -> Values:
-    return {name: getattr(result, name) for name in ("lazy", "rich", "rich_sharp", "search", "descent")}
+    return {name: getattr(result, name) for name in result.NUMBERS}
 
 
 @values_of.register

@@ -7,14 +7,14 @@ import numpy as np
 from jaxtyping import Float
 
 from ..problem.checks import instance, names_of, number, vector
-from ..results import Curve, Record, uncertain
+from ..results import Comparable, Curve, Record, uncertain
 
 TIMES = 10
 COMPARED = ("train_error", "test_error")
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison:
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(Comparable):
     """How far two results are apart at some times.
 
     Attributes

@@ -18,20 +18,18 @@ from ..problem.models import Model
 from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Curve, Curves, Limit
+from ..results.answer import NOUNS
 from ..results.spread import standard_error, student_factor
 from ..types import PRNGKey
 from .solve import MEMORY_LIMIT
 
-MOST_PATHS = 2048
+MOST_PATHS, MOST_RESPONSE_PATHS = 2048, 512
 check_replicas = integer("replicas", at_least=2, example=8)
 
 
 @own_settings()
 def derivative(
     limit: Limit,
-    model: Model,
-    task: Task,
-    training: Training,
     wrt: str,
     *,
     replicas: int = 8,
@@ -45,9 +43,7 @@ def derivative(
     Parameters
     ----------
     limit
-        A limit of this problem; its panels, times and number of paths (2048 at most) are used.
-    model, task, training
-        The problem.
+        A limit; its problem, panels, times and number of paths (2048 at most) are used.
     wrt
         The number, as a path: ``"model.init_scale"``, ``"task.aspect_ratio"``, ``"task.target.value"``.
     replicas
@@ -59,22 +55,23 @@ def derivative(
     --------
     >>> import flowlimit as fl
     >>> problem = fl.Linear(0.1), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.2, 4)
-    >>> slope = fl.derivative(fl.solve_dmft(*problem), *problem, "task.noise_var", replicas=2)
+    >>> slope = fl.derivative(fl.solve_dmft(*problem), "task.noise_var", replicas=2)
     >>> round(float(slope.test_error[0]), 6)  # at the start the noise is all there is of it
     1.0
     """
+    instance("limit", Limit, "fl.solve_dmft(...)")(limit)
+    model, task, training = (limit.noun(name) for name in NOUNS)
     if not task.loss.closes:
         raise TypeError(f"task: given {task!r}; derivatives are there for the squared loss, needs fl.Regression")
     refuse_without_limit(task)
-    instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if not limit.replicas:
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
     replicas, nouns = check_replicas(replicas), (model, task, training)
     pick = _picker(wrt, nouns)
-    rtol = limit.stats["rtol"]
-    plan = make_plan(model, task, training, key=as_key(key), rtol=rtol, measure=Measure(()), memory_limit=MEMORY_LIMIT)
+    stats, measure = limit.stats, Measure(())
+    plan = make_plan(*nouns, key=as_key(key), rtol=stats.rtol, measure=measure, memory_limit=MEMORY_LIMIT)
     grid, rotation = frozen_grid(limit, training.clock)
-    counts = Counts(*(min(limit.stats[name], most) for name, most in (("paths", MOST_PATHS), ("response_paths", 512))))
+    counts = Counts(min(stats.paths, MOST_PATHS), min(stats.response_paths, MOST_RESPONSE_PATHS))
     values = differentiate(plan, nouns, pick, grid, counts, rotation, replicas)
     factor = student_factor(replicas)
     curves = {name: Curve(value.mean(axis=0), factor * standard_error(value)) for name, value in values.items()}

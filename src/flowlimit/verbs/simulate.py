@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..problem.models import Model
 from ..problem.requests import RESERVED
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
-from ..results import Code, Outcome, Runs
+from ..results import Code, Outcome, Runs, RunStats
 from ..simulation import Collected, FlowEngine, Plan, first_trial, is_random, make_plan, run
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
@@ -105,7 +106,7 @@ def simulate(
         means 4 trials at once, 8 one big trial after the other. The numbers do not depend on it.
     memory_limit
         Bytes that the runs may add to this process; what the machine has unless given. What needs more, by the
-        estimate in ``runs.stats["memory_bytes"]``, is refused before anything is drawn.
+        estimate in ``runs.stats.memory_bytes``, is refused before anything is drawn.
     progress
         True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
     throw
@@ -164,7 +165,7 @@ def _record(
     model: Model,
     training: Training,
     collected: Collected,
-    stats: Mapping[str, Any],
+    stats: RunStats,
     origin: Mapping[str, Any],
     stopped: bool,
 ) -> Runs:
@@ -185,20 +186,23 @@ def _record(
         result=_outcome(plan, index, model, collected, values["train_error"], times, stopped),
         stats=stats,
         provenance=origin,
-        time_error=_time_error(times, values, collected.moved, stats),
+        time_error=_time_error(times, values, collected.moved, stats.rtol),
         weights=np.stack(collected.weights) if kept else None,
         weights_times=plan.clock.times_at(plan.weights) if kept else None,
         w_star=np.stack(collected.w_star) if kept and collected.w_star else None,
+        model=model,
+        task=plan.task,
+        training=training,
     )
 
 
 def _time_error(
-    times: np.ndarray, values: Mapping[str, np.ndarray], moved: Mapping[str, np.ndarray], stats: Mapping[str, Any]
+    times: np.ndarray, values: Mapping[str, np.ndarray], moved: Mapping[str, np.ndarray], rtol: float | None
 ) -> dict[str, np.ndarray]:
     """Time errors of a flow's curves; none for steps, or if the work was stopped before there was a measure."""
-    if not moved:
+    if not moved or rtol is None:
         return {}
-    errors = time_error({name: value.mean(axis=0) for name, value in values.items()}, moved, stats["rtol"])
+    errors = time_error({name: value.mean(axis=0) for name, value in values.items()}, moved, rtol)
     return {name: np.where(times > 0.0, error, 0.0) for name, error in errors.items()}  # the start is exact
 
 
@@ -241,12 +245,12 @@ def _failure(
     return Outcome(counts[0][0].code, "; ".join(words))
 
 
-def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> dict[int, dict[str, Any]]:
-    stats: dict[int, dict[str, Any]] = {}
+def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> dict[int, RunStats]:
+    stats: dict[int, RunStats] = {}
     for group in plan.groups:
         for member in group.members:
-            stats[member] = {"seconds": seconds, "devices": plan.mesh.size, "steps": collected[member].steps}
-            stats[member] |= {"memory_bytes": plan.memory}
+            own = RunStats(seconds, collected[member].steps, plan.mesh.size, plan.memory)
             if isinstance(group.engine, FlowEngine):
-                stats[member] |= {"rtol": float(group.engine.rtol), "solver": group.engine.solver_name}
+                own = replace(own, rtol=float(group.engine.rtol), solver=group.engine.solver_name)
+            stats[member] = own
     return stats

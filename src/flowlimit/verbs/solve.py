@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ..dmft import AbstractSolver, Answer, Request, default_solver
+from ..dmft import AbstractSolver, SolverAnswer, SolverRequest, default_solver
 from ..numerics.deadline import Deadline, checked_seconds
 from ..numerics.devices import checked_devices
 from ..numerics.memory import checked_bytes
@@ -85,7 +86,7 @@ def solve_dmft(
     memory_limit
         Bytes that the solve may add to the process, or to each device's memory, compiler included. Fewer paths and
         fewer replicas at a time are taken to stay within; what cannot is refused at once. The estimate that this rests
-        on is ``limit.stats["memory_bytes"]``.
+        on is ``limit.stats.memory_bytes``.
     devices
         Devices to spread the paths over, the default one alone unless given. The numbers do not depend on them. In a
         job of several processes each calls with the same ``devices=jax.devices()``, and each gets the limit.
@@ -112,7 +113,7 @@ def solve_dmft(
     check_limit_request(model, task, training, observables)
     solver = solver or default_solver(training.clock)
     with reporter(progress, "solve") as report:
-        request = Request(
+        request = SolverRequest(
             model=model,
             task=task,
             training=training,
@@ -165,12 +166,13 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any, solver: 
         raise TypeError(f"solver: given {shown(solver)}, needs a solver, e.g. fl.PanelSolver(order=10)")
 
 
-def _record(request: Request, answer: Answer, origin: Mapping[str, Any]) -> Limit:
+def _record(request: SolverRequest, answer: SolverAnswer, origin: Mapping[str, Any]) -> Limit:
     discrete = request.training.clock.in_steps
     if not answer.values:
         empty = {"train_error": np.zeros((0, 0)), "test_error": np.zeros((0, 0))}
         parts = {name: np.zeros(0) for name in empty}
-        return Limit(np.zeros(0), empty, discrete, parts, parts, parts, answer.outcome, answer.stats, origin)
+        none = Limit(np.zeros(0), empty, discrete, parts, parts, parts, answer.outcome, answer.stats, origin)
+        return replace(none, model=request.model, task=request.task, training=request.training)
     none = dict.fromkeys(answer.values, np.zeros(len(request.saves)))
     return Limit(
         times=request.saves,
@@ -185,4 +187,7 @@ def _record(request: Request, answer: Answer, origin: Mapping[str, Any]) -> Limi
         kernels=answer.kernels,
         operators=answer.operators,
         paths=answer.paths,
+        model=request.model,
+        task=request.task,
+        training=request.training,
     )

@@ -1,4 +1,9 @@
-"""Save and load results: one zarr store per result, with its problem and a format version."""
+"""Save and load results: one zarr store per result, the tree of `to_datatree` with a format version.
+
+Format 1. The root's attributes say what the result is, how it ended and, as JSON, where it came from; groups hold the
+arrays: curves, replicas or trials, errors/<part>, kernels, operators, paths, weights. Curves are there for other
+programs: they follow from the rest, and are not read back.
+"""
 
 import json
 from pathlib import Path
@@ -6,7 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..results import Code, Kernels, Limit, Operators, Outcome, PathSample, Runs
+from ..problem.noun import Noun, from_dict
+from ..results import Code, Kernels, Limit, Operators, Outcome, PathSample, Runs, RunStats, SolveStats
+from ..results.answer import NOUNS
+from ..results.limit import KERNELS, PARTS
+from ..results.same import same
 
 FORMAT = 1
 ENDING = ".zarr"
@@ -42,15 +51,32 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
         if not (Path(path) / "zarr.json").is_file():
             raise FileExistsError(f"{path} exists and is no zarr store: it is not overwritten; give another path")
-    data = result.to_xarray().assign_attrs(format=FORMAT)
-    data.to_zarr(path, mode="w", consolidated=False)
+    tree = result.to_datatree()
+    tree.attrs["format"] = FORMAT
+    tree.to_zarr(path, mode="w", consolidated=False)
 
 
-def load(path: str | Path) -> Runs | Limit:
+def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Runs | Limit:
     """Read a result that `save` wrote.
 
-    The numbers come back as they were, with provenance. The nouns are in ``.provenance["problem"]`` as dictionaries:
-    ``fl.from_dict`` makes them anew, except those that hold functions or data.
+    The numbers come back as they were, with provenance and nouns. Functions and data are not kept in the file: a noun
+    that holds some is None, unless it is given here.
+
+    Parameters
+    ----------
+    path
+        What `save` was given.
+    model, task, training
+        Nouns that hold functions or data, if the result is to have them; each must be the one that was saved.
+
+    Examples
+    --------
+    >>> import tempfile, flowlimit as fl
+    >>> problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.1, 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fl.save(fl.simulate(*problem, dim=20, trials=2), f"{folder}/runs.zarr")
+    ...     fl.load(f"{folder}/runs.zarr").training
+    GradientDescent(step_size=0.1, num_steps=5)
     """
     import xarray as xr
 
@@ -60,14 +86,21 @@ def load(path: str | Path) -> Runs | Limit:
         raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.save wrote")
     if not (Path(path) / "zarr.json").is_file():
         raise ValueError(f"{path} is no zarr store; give the path of a store that fl.save wrote")
-    with xr.open_zarr(path, consolidated=False, chunks=None) as store:
-        data = store.load()
-    attrs = data.attrs
+    with xr.open_datatree(path, engine="zarr", consolidated=False, chunks=None) as store:
+        tree = store.load()
+    _check_format(path, tree)
+    given = {"model": model, "task": task, "training": training}
+    return (_limit if tree.attrs["kind"] == "Limit" else _runs)(tree, given)
+
+
+def _check_format(path: str | Path, tree: Any) -> None:
+    attrs = tree.attrs
     if "format" not in attrs:
         raise ValueError(f"{path} is no result of flowlimit: it has no format version")
     if attrs["format"] > FORMAT:
         raise ValueError(f"{path} has format {attrs['format']}, this version reads up to {FORMAT}; upgrade flowlimit")
-    return _limit(data) if attrs["kind"] == "Limit" else _runs(data)
+    if "curves" not in tree.children:
+        raise ValueError(f"{path} was written before format {FORMAT} was settled; compute the result anew and save it")
 
 
 def _check_ending(path: str | Path) -> None:
@@ -80,48 +113,74 @@ def _check_ending(path: str | Path) -> None:
         )
 
 
-def _common(data: Any) -> dict[str, Any]:
-    attrs = data.attrs
+def _common(tree: Any, samples: str, given: dict[str, Any]) -> dict[str, Any]:
+    attrs, origin = tree.attrs, json.loads(tree.attrs["provenance"])
     return {
-        "times": np.asarray(data["time"]),
-        "values": {str(name): np.asarray(data[name]) for name in attrs["curves"]},
+        "times": _read(tree[samples], "time"),
+        "values": {name: _read(tree[samples], name) for name in json.loads(attrs["curves"])},
         "discrete": bool(attrs["discrete"]),
         "result": Outcome(Code(attrs["result"]), attrs["message"]),
-        "stats": json.loads(attrs["stats"]),
-        "provenance": json.loads(attrs["provenance"]),
-        "time_error": _part(data, "time_error"),
+        "provenance": origin,
+        **{name: _noun(name, given[name], origin.get("problem", {}).get(name)) for name in NOUNS},
     }
 
 
-def _runs(data: Any) -> Runs:
-    return Runs(
-        **_common(data),
-        weights=_optional(data, "weights"),
-        weights_times=_optional(data, "weights_time"),
-        w_star=_optional(data, "w_star"),
-    )
+def _noun(name: str, given: Any, saved: dict[str, Any] | None) -> Any:
+    """Return the noun that was saved: the one given, if it is the same, or made anew; None if it cannot be."""
+    if given is not None:
+        if not isinstance(given, Noun) or not same(given.to_dict(), saved):
+            raise ValueError(
+                f"{name}: given {given!r}, but the file is of {saved}; give that one, or leave {name}= out"
+            )
+        return given
+    try:
+        return None if saved is None else from_dict(saved)
+    except (ValueError, TypeError):  # functions and data are not kept
+        return None
 
 
-def _limit(data: Any) -> Limit:
-    common = _common(data)
-    edges = common["stats"].get("edges")
-    read = lambda *names, prefix="": {name: np.asarray(data[f"{prefix}{name}"]) for name in names}
-    kernels = operators = paths = None
-    if "C_w" in data.variables:
-        times, names = np.asarray(data["node"]), ("C_w", "C_f", "R_w", "R_f")
-        stderr = {name: np.asarray(data[f"{name}_stderr"]) for name in names}
-        kernels = Kernels(times, **read(*names), stderr=stderr)
-        operators = Operators(times, np.asarray(data["weights"]), **read("S", "R_w", "R_f", prefix="operator_"))
-    if "path_w" in data.variables:
-        arrays = read("w", "g", "z", "w_star", "probability", prefix="path_")
-        paths = PathSample(np.asarray(data["node"]), **arrays, edges=None if edges is None else np.asarray(edges))
-    common |= {"statistical": _part(data, "statistical"), "bias": _part(data, "bias")}
-    return Limit(**common, kernels=kernels, operators=operators, paths=paths)
+def _runs(tree: Any, given: dict[str, Any]) -> Runs:
+    weights = tree.children.get("weights")
+    kept: dict[str, Any] = {}
+    if weights is not None:
+        kept = {"weights": _read(weights, "weights"), "weights_times": _read(weights, "time")}
+        kept["w_star"] = _read(weights, "w_star") if "w_star" in weights else None
+    stats = RunStats(**json.loads(tree.attrs["stats"]))
+    return Runs(**_common(tree, "trials", given), stats=stats, time_error=_part(tree, "time_error"), **kept)
 
 
-def _part(data: Any, ending: str) -> dict[str, np.ndarray]:
-    return {name: np.asarray(data[f"{name}_{ending}"]) for name in data.attrs["curves"] if f"{name}_{ending}" in data}
+def _limit(tree: Any, given: dict[str, Any]) -> Limit:
+    numbers = json.loads(tree.attrs["stats"])
+    stats = SolveStats(**numbers | {"edges": None if numbers["edges"] is None else tuple(numbers["edges"])})
+    inner = {name: make(tree[name]) for name, make in INNER.items() if name in tree.children}
+    parts = {part: _part(tree, part) for part in PARTS}
+    return Limit(**_common(tree, "replicas", given), stats=stats, **parts, **inner)
 
 
-def _optional(data: Any, name: str) -> np.ndarray | None:
-    return np.asarray(data[name]) if name in data.variables else None
+def _kernels(group: Any) -> Kernels:
+    errors = {name: _read(group, f"{name}_stderr") for name in KERNELS if f"{name}_stderr" in group}
+    return Kernels(_read(group, "t"), *(_read(group, name) for name in KERNELS), stderr=errors)
+
+
+def _operators(group: Any) -> Operators:
+    return Operators(_read(group, "t"), *(_read(group, name) for name in ("weights", "S", "R_w", "R_f")))
+
+
+def _paths(group: Any) -> PathSample:
+    edges = _read(group, "edges") if "edges" in group else None
+    names = ("time", "w", "g", "z", "w_star", "probability")
+    return PathSample(*(_read(group, name) for name in names), edges=edges)
+
+
+INNER = {"kernels": _kernels, "operators": _operators, "paths": _paths}
+
+
+def _part(tree: Any, name: str) -> dict[str, np.ndarray]:
+    errors = tree.children.get("errors")
+    if errors is None or name not in errors.children:
+        return {}
+    return {str(curve): _read(errors[name], curve) for curve in errors[name].data_vars}
+
+
+def _read(group: Any, name: Any) -> np.ndarray:
+    return np.asarray(group[name])

@@ -1,6 +1,7 @@
 """`fl.minimizer`: where gradient flow of a depth-2 network on one data set ends."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +11,7 @@ from ...numerics.precision import own_settings
 from ...problem.losses import moments_of
 from ...problem.models import Model
 from ...problem.tasks import Dataset
-from ...results import FlowlimitError
+from ...results import ClosedForm, FlowlimitError
 from ..case import Case
 from .data import DataProblem, data_problem
 from .dual_newton import dual_newton
@@ -20,8 +21,8 @@ from .least_squares import least_squares
 LARGEST_RESIDUAL = 1e-9
 
 
-@dataclass(frozen=True)
-class Minimizer:
+@dataclass(frozen=True, repr=False, eq=False)
+class Minimizer(ClosedForm):
     """The end of gradient flow on one data set.
 
     Attributes
@@ -37,6 +38,10 @@ class Minimizer:
     iterations
         Steps of the algorithm.
     """
+
+    WORDS = ("case",)
+    NUMBERS = ("train_error", "test_error", "residual", "iterations")
+    ARRAYS: ClassVar = {"w": "coordinate"}
 
     case: Case
     w: Float[np.ndarray, "dim"]

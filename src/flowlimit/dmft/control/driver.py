@@ -13,7 +13,7 @@ import numpy as np
 from ...numerics.blocks import Edges
 from ...numerics.deadline import Deadline, OutOfTimeError
 from ...numerics.devices import any_process
-from ...results import Code, Outcome, PathSample
+from ...results import Code, Outcome, PathSample, SolveStats
 from ..readout.grid import Grid, Saves, make_grid
 from ..readout.solution import Solution
 from ..sampling.modes import modes_of
@@ -45,12 +45,12 @@ class Solved:
     solutions: list[Solution]
     sample: PathSample | None
     outcome: Outcome
-    stats: dict[str, Any]
+    stats: SolveStats
 
 
 def unsolved(outcome: Outcome) -> Solved:
     """Return what there is of a solve that has no answer."""
-    return Solved(None, Replicas(), [], None, outcome, {})
+    return Solved(None, Replicas(), [], None, outcome, SolveStats())
 
 
 def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, deadline: Deadline, report: Report) -> Solved:
@@ -169,19 +169,19 @@ def _pilot_counts(plan: Plan, nodes: int) -> Counts:
 
 def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline) -> Solved:
     if work is None:
-        return replace(unsolved(outcome), stats={"seconds": deadline.spent, "rtol": plan.rtol})
+        return replace(unsolved(outcome), stats=SolveStats(deadline.spent, plan.rtol))
     work = work.best(plan.rtol)
-    stats = {
-        "seconds": deadline.spent,
-        "rtol": plan.rtol,
-        "nodes": work.grid.nodes,
-        "level": work.level,
-        "paths": work.counts.paths,
-        "response_paths": work.counts.few,
-        "replicas": len(work.replicas.whole),
-        "half_replicas": len(work.replicas.half),
-        "devices": 1 if plan.mesh is None else plan.mesh.size,
-        "memory_bytes": plan.memory(work.counts, work.grid.nodes),
-        "edges": None if work.grid.edges is None else work.grid.edges.tolist(),
-    }
+    stats = SolveStats(
+        seconds=deadline.spent,
+        rtol=plan.rtol,
+        nodes=work.grid.nodes,
+        level=work.level,
+        paths=work.counts.paths,
+        response_paths=work.counts.few,
+        replicas=len(work.replicas.whole),
+        half_replicas=len(work.replicas.half),
+        devices=1 if plan.mesh is None else plan.mesh.size,
+        memory_bytes=plan.memory(work.counts, work.grid.nodes),
+        edges=None if work.grid.edges is None else tuple(work.grid.edges.tolist()),
+    )
     return Solved(work.grid, work.replicas, work.solutions, work.sample, outcome, stats)

@@ -10,7 +10,7 @@ from .modes import Rotation, principal_rotation, relative_effect
 
 def frozen_grid(limit: Limit, clock: Clock) -> tuple[Grid, Rotation]:
     """Return the grid of a limit and the principal components of its z."""
-    edges = limit.stats["edges"]
+    edges = limit.stats.edges
     assert limit.kernels is not None
     assert limit.operators is not None
     order = 1 if edges is None else len(limit.kernels.times) // (len(edges) - 1)
