@@ -21,7 +21,7 @@ def check(
     import flowlimit as fl
 
     check_outputs(plot=plot)
-    options = problem.options("solve") | problem.options("check", dims=dims or None, trials=trials)
+    options = problem.options("solve_dmft") | problem.options("check", dims=dims or None, trials=trials)
     trust = fl.check(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json))
     worst = [comparison.worst[2] for comparison in trust.comparisons]
     numbers = {"passed": trust.passed, "dims": trust.dims, "standard_errors": worst}

@@ -57,7 +57,7 @@ class ProblemFile(Section):
     task: dict[str, Any] = Field(default_factory=lambda: dict(DEFAULTS["task"]))
     training: dict[str, Any] = Field(default_factory=lambda: dict(DEFAULTS["training"]))
     key: int = Field(0, ge=0, lt=2**63)
-    solve: Solve = Field(default_factory=lambda: Solve.model_validate({}))
+    solve_dmft: Solve = Field(default_factory=lambda: Solve.model_validate({}))
     simulate: Simulate = Field(default_factory=lambda: Simulate.model_validate({}))
     check: Check = Field(default_factory=lambda: Check.model_validate({}))
 
