@@ -405,14 +405,14 @@ def _records() -> dict[str, Any]:
         "plot.curves": (
             fl.plot.curves,
             {"names": ["train_error"]},
-            {"names": _never, "labels": _none, "axes": _none, "results": _never},
+            {"names": _never, "labels": _none, "ax": _none, "results": _never},
         ),
         "plot.law": (
             fl.plot.law,
             {"limit": limit, "time": 0.1},
             {"limit": _never, "time": _real(0.0, 0.3), "runs": _none},
         ),
-        "plot.kernels": (fl.plot.kernels, {"limit": limit}, {"limit": _never, "axes": _none}),
+        "plot.kernels": (fl.plot.kernels, {"limit": limit}, {"limit": _never, "ax": _none}),
         "plot.end_law": (fl.plot.end_law, {"point": rate.point}, {"point": _never}),
     }
 

@@ -78,7 +78,7 @@ def test_a_new_user(tmp_path):
     with (tmp_path / "a.csv").open() as table:
         rows = list(csv.DictReader(table))
     assert float(rows[-1]["test_error"]) == numbers["test_error"][-1]
-    checked = flowlimit("check", *flags, "--dim", "50", "--dim", "200", "--trials", "10")
+    checked = flowlimit("check", *flags, "--dims", "50", "--dims", "200", "--trials", "10")
     assert checked.returncode == 0, checked.stderr
     assert "agree: all within 4 standard errors" in checked.stdout
 

@@ -12,7 +12,7 @@ from .output import Json, Picture, check_outputs, draw, end, give, say_unwritten
 @takes_problem("check")
 def check(
     problem: Problem,
-    dims: Annotated[list[int] | None, Option("--dim", help="Sizes of the runs; give it twice (200 and 800).")] = None,
+    dims: Annotated[list[int] | None, Option("--dims", help="Sizes of the runs; give it twice (200 and 800).")] = None,
     trials: Annotated[int | None, Option(help="Independent repetitions (20).")] = None,
     plot: Picture = None,
     as_json: Json = False,

@@ -71,7 +71,7 @@ def offered(verb: str) -> dict[str, Flag]:
     ['init_scale', 'weight_decay', 'depth', 'aspect_ratio', 'noise_var', 'probability']
     """
     reads = frozenset().union(*(READS[one] for one in SWEPT)) if verb == "sweep" else READS[verb]
-    # check has its own --dim and --trials, for two sizes
+    # check has its own --dims and --trials
     return {name: flag for name, flag in FLAGS.items() if flag.part in reads}
 
 
