@@ -390,14 +390,14 @@ def _records() -> dict[str, Any]:
         "plot.curves": (
             fl.plot.curves,
             {"names": ["train_error"]},
-            {"names": _never, "labels": _none, "axes": _none, "results": _never},
+            {"names": _never, "labels": _none, "ax": _none, "results": _never},
         ),
         "plot.law": (
             fl.plot.law,
             {"limit": limit, "time": 0.1},
             {"limit": _never, "time": _real(0.0, 0.3), "runs": _none},
         ),
-        "plot.kernels": (fl.plot.kernels, {"limit": limit}, {"limit": _never, "axes": _none}),
+        "plot.kernels": (fl.plot.kernels, {"limit": limit}, {"limit": _never, "ax": _none}),
         "plot.end_law": (fl.plot.end_law, {"point": rate.point}, {"point": _never}),
     }
 
@@ -511,7 +511,7 @@ KEYS = {
     "model": ["kind", "init_scale", "weight_decay", "depth", "truncation", "("],
     "task": ["kind", "aspect_ratio", "noise_var", "target", "größe"],
     "training": ["kind", "step_size", "num_steps", "horizon", "momentum"],
-    "solve": ["rtol", "time_limit"],
+    "solve_dmft": ["rtol", "time_limit"],
     "simulate": ["dim", "trials"],
     "check": ["dims", "trials"],
 }
@@ -554,7 +554,16 @@ TOKENS += [
     "0x10",
     "1_000",
 ]
-FLAGS = ["--init-scale", "--weight-decay", "--depth", "--aspect-ratio", "--noise-var", "--sparsity", "--set", "--key"]
+FLAGS = [
+    "--init-scale",
+    "--weight-decay",
+    "--depth",
+    "--aspect-ratio",
+    "--noise-var",
+    "--probability",
+    "--set",
+    "--key",
+]
 WORDS = [
     "0.3",
     "nan",
@@ -587,7 +596,7 @@ def files(draw: Any) -> Case:
         lines.insert(
             0, draw(st.one_of(st.text(max_size=10), st.just("key = -1"), st.just('imports = ["nowhere_at_all"]')))
         )
-    command = draw(st.sampled_from(["fixed-point", "rate", "timescales"]))
+    command = draw(st.sampled_from(["fixed-point", "convergence-rate", "timescales"]))
     words = [command, "FILE", *(["--json"] if draw(st.booleans()) else [])]
     for flag in draw(st.lists(st.sampled_from(FLAGS), max_size=2, unique=True)):
         words += [flag, draw(st.sampled_from(WORDS))]

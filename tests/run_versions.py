@@ -53,7 +53,7 @@ def run_command(folder: Path) -> None:
         [sys.executable, *(f"-W{option}" for option in sys.warnoptions), "-m", "flowlimit.cli.app", *words],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    for words in (["init", "problem.toml"], ["rate", "problem.toml", "--json"]):
+    for words in (["init", "problem.toml"], ["convergence-rate", "problem.toml", "--json"]):
         done = call(*words)
         assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["gamma"] > 0.0

@@ -41,8 +41,8 @@ MODEL = fl.DiagonalLinear(0.3)
         (lambda: fl.plot.curves(EMPTY, names="test_error"), "names: given 'test_error', needs a list of names"),
         (lambda: fl.plot.curves(EMPTY, names=[]), "names: given .*, needs at least one name"),
         (
-            lambda: fl.plot.curves(EMPTY, names=["train_error"], axes=[3]),
-            "axes: given 1 of type int, needs 1",
+            lambda: fl.plot.curves(EMPTY, names=["train_error"], ax=[3]),
+            "ax: given 1 of type int, needs 1",
         ),
         (lambda: fl.draw(TASK, dim=10**9, key=0), "dim: given 1000000000, for which X has .* entries; needs at most"),
         (lambda: fl.draw(TASK, dim=0, key=0), "dim: given 0, needs an int of at least 1"),

@@ -67,7 +67,9 @@ def test_a_new_user(tmp_path):
     assert flowlimit("init", file).returncode == 0
     assert "exists; give another name" in flowlimit("init", file).stderr
     flags = [file, "--step-size", "0.5", "--num-steps", "6", "--rtol", "0.05"]
-    done = flowlimit("solve", *flags, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.csv"), "--json")
+    done = flowlimit(
+        "solve-dmft", *flags, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.csv"), "--json"
+    )
     assert done.returncode == 0, done.stderr
     numbers = json.loads(done.stdout)
     assert numbers["result"] == "successful"
@@ -76,7 +78,7 @@ def test_a_new_user(tmp_path):
     with (tmp_path / "a.csv").open() as table:
         rows = list(csv.DictReader(table))
     assert float(rows[-1]["test_error"]) == numbers["test_error"][-1]
-    checked = flowlimit("check", *flags, "--dim", "50", "--dim", "200", "--trials", "10")
+    checked = flowlimit("check", *flags, "--dims", "50", "--dims", "200", "--trials", "10")
     assert checked.returncode == 0, checked.stderr
     assert "agree: all within 4 standard errors" in checked.stdout
 
@@ -84,11 +86,11 @@ def test_a_new_user(tmp_path):
 def test_long_time():
     point = flowlimit("fixed-point", "--init-scale", "0.3")
     assert "test error 0.0541949" in point.stdout
-    rate = flowlimit("rate", "--aspect-ratio", "2")
+    rate = flowlimit("convergence-rate", "--aspect-ratio", "2")
     assert "gamma 0.010517708" in rate.stdout
     times = flowlimit("timescales", "--init-scale", "1e-3")
     assert "search 1.76777, descent 13.8153" in times.stdout
-    refused = flowlimit("rate", "--aspect-ratio", "1")
+    refused = flowlimit("convergence-rate", "--aspect-ratio", "1")
     assert refused.returncode == 2
     assert "aspect_ratio: given 1" in refused.stderr
 

@@ -35,14 +35,14 @@ def ends(monkeypatch):
 @pytest.mark.parametrize("code", [Code.TIMEOUT, Code.STOPPED, Code.DIVERGED, Code.MEMORY, Code.SUCCESSFUL])
 def test_no_answer(ends, code, tmp_path):
     ends(0, code)
-    done = flowlimit("solve", *SHORT, "--out", tmp_path / "a.csv", "--plot", tmp_path / "a.png")
+    done = flowlimit("solve-dmft", *SHORT, "--out", tmp_path / "a.csv", "--plot", tmp_path / "a.png")
     assert done.returncode == 4
     assert done.stdout == ""
     assert f"no answer: {code}: the reason" in done.stderr
     for name in ("a.csv", "a.png"):
         assert f"{name} was not written: there is no answer" in done.stderr
         assert not (tmp_path / name).exists()
-    machine = flowlimit("solve", *SHORT, "--json")
+    machine = flowlimit("solve-dmft", *SHORT, "--json")
     assert (machine.returncode, json.loads(machine.stdout)["result"]) == (4, str(code))
 
 
@@ -57,7 +57,7 @@ def test_no_answer_to_check(ends, tmp_path):
 
 def test_an_answer_less_accurate_than_asked_for(ends, tmp_path):
     ends(4, Code.TIMEOUT)
-    done = flowlimit("solve", *SHORT, "--out", tmp_path / "a.csv")
+    done = flowlimit("solve-dmft", *SHORT, "--out", tmp_path / "a.csv")
     assert done.returncode == 3
     assert "timeout: the reason" in done.stderr
     assert "no answer" not in done.stderr
@@ -67,7 +67,7 @@ def test_an_answer_less_accurate_than_asked_for(ends, tmp_path):
 def test_a_closed_form_that_is_no_number(tmp_path):
     """gamma underflows; before it was printed as null."""
     out = tmp_path / "a.json"
-    done = flowlimit("rate", "--init-scale", "1e-74", "--aspect-ratio", "2", "--json", "--out", out)
+    done = flowlimit("convergence-rate", "--init-scale", "1e-74", "--aspect-ratio", "2", "--json", "--out", out)
     assert done.returncode == 4
     assert "no answer: the equation behind gamma has no root" in done.stderr
     assert done.stdout == ""
@@ -76,7 +76,7 @@ def test_a_closed_form_that_is_no_number(tmp_path):
 
 def test_a_target_without_coordinates_has_no_descent():
     """Before, the descent time of none was given as 7e38."""
-    done = flowlimit("timescales", "--sparsity", "0")
+    done = flowlimit("timescales", "--probability", "0")
     assert (done.returncode, done.stdout) == (4, "")
     assert "no coordinate of the target differs from 0" in done.stderr
 
@@ -88,7 +88,7 @@ def test_infinity_where_it_is_an_answer():
 
 @pytest.mark.parametrize("scale", ["1e-320", "1e-100", "1e100"])
 def test_init_scales_beyond_double_precision(scale, tmp_path):
-    assert "init_scale: given" in refused("rate", "--init-scale", scale)
+    assert "init_scale: given" in refused("convergence-rate", "--init-scale", scale)
     assert "init_scale" in refused(
         "sweep", "timescales", "--over", f"model.init_scale=1,{scale}", "--store", tmp_path / "a"
     )
@@ -96,10 +96,10 @@ def test_init_scales_beyond_double_precision(scale, tmp_path):
 
 @pytest.mark.parametrize("limit", ["nan", "inf", "-1", "0"])
 def test_time_limits(limit, tmp_path):
-    assert f"--time-limit: given {float(limit)}" in refused("solve", "--time-limit", limit)
+    assert f"--time-limit: given {float(limit)}" in refused("solve-dmft", "--time-limit", limit)
     assert "--time-limit: given" in refused("check", "--time-limit", limit)
-    (tmp_path / "a.toml").write_text(f"[solve]\ntime_limit = {limit}\n")
-    assert "a.toml, line 2: solve.time_limit: given" in refused("solve", tmp_path / "a.toml")
+    (tmp_path / "a.toml").write_text(f"[solve_dmft]\ntime_limit = {limit}\n")
+    assert "a.toml, line 2: solve_dmft.time_limit: given" in refused("solve-dmft", tmp_path / "a.toml")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_errors_are_one_line(error, code, message, monkeypatch):
 
 
 def test_a_traceback_for_those_who_want_it(monkeypatch):
-    words = ("rate", "nowhere.toml")
+    words = ("convergence-rate", "nowhere.toml")
     with pytest.raises(FileNotFoundError):
         flowlimit("--traceback", *words)
     monkeypatch.setenv("FLOWLIMIT_TRACEBACK", "1")
@@ -147,10 +147,10 @@ def test_outputs_are_checked_before_the_work(tmp_path):
         ("--plot", "a.gif", "needs a name that ends in .png, .pdf, .svg"),
         ("--plot", "a.png", "exists; give another path"),
     ]:
-        for verb in ("solve", "simulate"):
+        for verb in ("solve-dmft", "simulate"):
             assert message in refused(verb, flag, tmp_path / name)
     assert "exists" in refused("check", "--plot", tmp_path / "a.png")
-    assert "needs a name that ends in .nc, .csv, .json" in refused("rate", "--out", tmp_path / "a.zarr")
+    assert "needs a name that ends in .nc, .csv, .json" in refused("convergence-rate", "--out", tmp_path / "a.zarr")
     assert "there is no folder" in refused("init", tmp_path / "none" / "a.toml")
     assert (tmp_path / "a.png").read_text() == "mine"
 
@@ -167,7 +167,9 @@ def test_outputs_are_checked_before_the_work(tmp_path):
     ],
 )
 def test_nonsense_given_to_a_sweep(words, message, tmp_path):
-    line = refused("sweep", "rate", "--over", "model.init_scale=1,2", "--store", tmp_path / "a.zarr", *words)
+    line = refused(
+        "sweep", "convergence-rate", "--over", "model.init_scale=1,2", "--store", tmp_path / "a.zarr", *words
+    )
     assert message in line
     assert not (tmp_path / "a.zarr").exists()
 

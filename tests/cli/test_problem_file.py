@@ -10,10 +10,10 @@ from flowlimit.cli.init import TEMPLATE
 
 
 def test_the_file_that_init_writes_says_the_defaults(write):
-    problem = read_problem("solve", write(TEMPLATE.format(command="flowlimit solve", name="problem.toml")))
+    problem = read_problem("solve-dmft", write(TEMPLATE.format(command="flowlimit solve-dmft", name="problem.toml")))
     plain = read_problem()
     assert [noun.to_dict() for noun in problem[:3]] == [noun.to_dict() for noun in plain[:3]]
-    assert problem.options("solve") == plain.options("solve")
+    assert problem.options("solve_dmft") == plain.options("solve_dmft")
     assert problem.options("check") == plain.options("check")
     assert read_problem("simulate", flags={"dim": 7}).options("simulate") == {"dim": 7, "trials": 10}
 
@@ -35,7 +35,7 @@ def test_every_noun_has_a_place(write):
     step_size = 0.1
     num_steps = 4
     """
-    problem = read_problem("solve", write(text))
+    problem = read_problem("solve-dmft", write(text))
     assert problem.model.to_dict() == fl.Linear().to_dict()
     assert problem.task.to_dict() == fl.Regression(2.0, 0.1, fl.Normal(), design=fl.StudentDesign(5.0)).to_dict()
     assert problem.training.to_dict() == fl.StochasticGradientDescent(0.5, 0.1, 4).to_dict()
@@ -45,7 +45,7 @@ def test_every_noun_has_a_place(write):
 def test_flags_come_first(write):
     path = write("[model]\nkind = 'DiagonalLinear'\ninit_scale = 2.0\nweight_decay = 0.1\n")
     flags = {"init_scale": 0.5, "horizon": 3.0, "key": 2, "depth": None}
-    problem = read_problem("solve", path, flags, ["task.target.probability=0.25"])
+    problem = read_problem("solve-dmft", path, flags, ["task.target.probability=0.25"])
     assert repr(problem.model) == "DiagonalLinear(init_scale=0.5, weight_decay=0.1)"
     assert float(problem.training.horizon) == 3.0
     assert float(problem.task.target.probability) == 0.25
@@ -58,15 +58,18 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
         'import flowlimit as fl\n\nclass Mine(fl.DiagonalLinear):\n    """A network of my own."""\n'
     )
     text = "imports = ['mine_of_a_test']\n[model]\nkind = 'mine_of_a_test:Mine'\ninit_scale = 0.2\n"
-    assert type(read_problem("solve", write(text)).model).__name__ == "Mine"
+    assert type(read_problem("solve-dmft", write(text)).model).__name__ == "Mine"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[model]\nkind = 'Linear'\n\n[models]\n", "line 4: models: unknown; a file has imports, model, task"),
-        ("[solve]\nrtol = 0.1\ntime = 3\n", r"line 3: solve.time: unknown; \[solve\] has rtol, time_limit"),
-        ("[solve]\nrtol = -1\n", "line 2: solve.rtol: given -1; input should be greater than 0"),
+        (
+            "[solve_dmft]\nrtol = 0.1\ntime = 3\n",
+            r"line 3: solve_dmft.time: unknown; \[solve_dmft\] has rtol, time_limit",
+        ),
+        ("[solve_dmft]\nrtol = -1\n", "line 2: solve_dmft.rtol: given -1; input should be greater than 0"),
         ("[model]\nkind = 'DiagonalLinear'\ninit_scale = -1\n", "line 3: init_scale: given -1, needs a number above 0"),
         ("[model]\nkind = 'DiagonalLiner'\n", "line 2: kind: given 'DiagonalLiner'.*did you mean 'DiagonalLinear'"),
         ("[training]\nkind = 'GradientFlow'\n", "line 1: GradientFlow: given no horizon"),
@@ -88,7 +91,10 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
             "line 3: model.init_scale: given an integer of",
         ),
         ("[model]\nkind = 'DiagonalLinear'\ninit_scale = 1" + 9000 * "0", "9001 digits; needs TOML"),
-        ("[solve]\ntime_limit = nan\n", "line 2: solve.time_limit: given nan; input should be a finite number"),
+        (
+            "[solve_dmft]\ntime_limit = nan\n",
+            "line 2: solve_dmft.time_limit: given nan; input should be a finite number",
+        ),
         ("[check]\ndims = [1]\n", "line 2: check.dims.0: given 1"),
         ("key = -1\n", "line 1: key: given -1"),
         ("imports = ['nowhere_at_all']\n", "line 1: imports: given 'nowhere_at_all', which cannot be imported: Module"),
@@ -96,12 +102,12 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
 )
 def test_what_is_wrong_has_its_line(write, text, message):
     with pytest.raises(ValueError, match=message):
-        read_problem("solve", write(text))
+        read_problem("solve-dmft", write(text))
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="write one with: flowlimit init"):
-        read_problem("solve", tmp_path / "none.toml")
+        read_problem("solve-dmft", tmp_path / "none.toml")
 
 
 def test_flags_are_checked_like_a_file():
@@ -109,14 +115,14 @@ def test_flags_are_checked_like_a_file():
         read_problem("check").options("check", dims=[1, 50], trials=None)
     assert read_problem("check").options("check", dims=[50], trials=None) == {"dims": (50,), "trials": 20}
     with pytest.raises(ValueError, match="--key: given -1"):
-        read_problem("solve", flags={"key": -1})
+        read_problem("solve-dmft", flags={"key": -1})
 
 
 def test_files_that_are_no_text(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; give a file in it"):
-        read_problem("solve", tmp_path)
+        read_problem("solve-dmft", tmp_path)
     (tmp_path / "a.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match=r"a\.toml: byte 0 is no UTF-8"):
-        read_problem("solve", tmp_path / "a.toml")
+        read_problem("solve-dmft", tmp_path / "a.toml")
     (tmp_path / "b.toml").write_bytes(b"\xef\xbb\xbfkey = 3\n")  # as editors on Windows save it
-    assert read_problem("solve", tmp_path / "b.toml").key == 3
+    assert read_problem("solve-dmft", tmp_path / "b.toml").key == 3

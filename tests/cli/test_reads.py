@@ -9,7 +9,7 @@ import flowlimit as fl
 from flowlimit.cli.grammar import read_problem
 from flowlimit.cli.reads import FLAGS, READS, as_typed, offered
 
-AT_THE_END = ("rate", "fixed-point", "timescales")
+AT_THE_END = ("convergence-rate", "fixed-point", "timescales")
 DESCENT = "[training]\nkind = 'GradientDescent'\nstep_size = 0.1\nnum_steps = 5\nmomentum = 0.5\n"
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 AXIS = ("--over", "model.init_scale=0.1,1")
@@ -18,7 +18,7 @@ AXIS = ("--over", "model.init_scale=0.1,1")
 @pytest.mark.parametrize("verb", READS)
 def test_help_lists_the_flags_that_a_verb_reads(verb):
     shown = flowlimit(verb, "--help").stdout
-    own = {"--dim", "--trials"} if verb == "check" else set()
+    own = {"--trials"} if verb == "check" else set()
     for name, flag in FLAGS.items():
         listed = f"{as_typed(name)} " in shown
         assert listed == (flag.part in READS[verb] or as_typed(name) in own), (name, shown)
@@ -34,26 +34,34 @@ def test_the_end_of_the_flow_knows_no_training(verb, write):
 
 
 def test_the_end_of_the_flow_takes_a_file_with_a_flow(write):
-    text = "key = 3\n[training]\nkind = 'GradientFlow'\nhorizon = 3.0\n[solve]\nrtol = 0.1\n[simulate]\ndim = 5\n"
-    assert read_problem("rate", write(text)).training.to_dict() == {"kind": "GradientFlow", "horizon": 3.0}
+    text = "key = 3\n[training]\nkind = 'GradientFlow'\nhorizon = 3.0\n[solve_dmft]\nrtol = 0.1\n[simulate]\ndim = 5\n"
+    assert read_problem("convergence-rate", write(text)).training.to_dict() == {"kind": "GradientFlow", "horizon": 3.0}
 
 
 @pytest.mark.parametrize(
     ("verb", "words", "message"),
     [
-        ("rate", (*AXIS, "--rtol", ".1"), "--rtol: given, but rate does not read [solve]"),
-        ("rate", (*AXIS, "--dim", "9"), "--dim: given, but rate does not read [simulate]"),
+        ("convergence-rate", (*AXIS, "--rtol", ".1"), "--rtol: given, but convergence-rate does not read [solve_dmft]"),
+        ("convergence-rate", (*AXIS, "--dim", "9"), "--dim: given, but convergence-rate does not read [simulate]"),
         ("timescales", (*AXIS, "--trials", "9"), "--trials: given, but timescales does not read [simulate]"),
         ("fixed-point", (*AXIS, "--key", "1"), "--key: given, but fixed-point does not read the key"),
-        ("rate", (*AXIS, "--momentum", "0"), "--momentum: given, but rate does not read the training"),
-        ("solve", (*AXIS, "--dim", "9"), "--dim: given, but solve does not read [simulate]"),
-        ("simulate", (*AXIS, "--time-limit", "9"), "--time-limit: given, but simulate does not read [solve]"),
-        ("rate", ("--over", "training.horizon=1,2"), "--over training.horizon: given, but rate does not read"),
-        ("rate", ("--over", "key=1,2"), "--over key: given, but rate does not read the key"),
-        ("solve", ("--over", "dim=10,20"), "--over dim: given, but solve does not read [simulate]"),
-        ("rate", (*AXIS, "--init-scale", "2"), "--over model.init_scale: given beside --init-scale"),
-        ("solve", ("--over", "key=1,2", "--key", "2"), "--over key: given beside --key, which it overrides"),
-        ("rate", ("--over", "model=1,2"), "--over model: given a whole noun"),
+        (
+            "convergence-rate",
+            (*AXIS, "--momentum", "0"),
+            "--momentum: given, but convergence-rate does not read the training",
+        ),
+        ("solve-dmft", (*AXIS, "--dim", "9"), "--dim: given, but solve-dmft does not read [simulate]"),
+        ("simulate", (*AXIS, "--time-limit", "9"), "--time-limit: given, but simulate does not read [solve_dmft]"),
+        (
+            "convergence-rate",
+            ("--over", "training.horizon=1,2"),
+            "--over training.horizon: given, but convergence-rate does not read",
+        ),
+        ("convergence-rate", ("--over", "key=1,2"), "--over key: given, but convergence-rate does not read the key"),
+        ("solve-dmft", ("--over", "dim=10,20"), "--over dim: given, but solve-dmft does not read [simulate]"),
+        ("convergence-rate", (*AXIS, "--init-scale", "2"), "--over model.init_scale: given beside --init-scale"),
+        ("solve-dmft", ("--over", "key=1,2", "--key", "2"), "--over key: given beside --key, which it overrides"),
+        ("convergence-rate", ("--over", "model=1,2"), "--over model: given a whole noun"),
     ],
 )
 def test_a_sweep_reads_what_its_verb_reads(verb, words, message, tmp_path):
@@ -62,14 +70,16 @@ def test_a_sweep_reads_what_its_verb_reads(verb, words, message, tmp_path):
 
 
 def test_a_sweep_refuses_the_training_of_a_file(write, tmp_path):
-    assert "rate does not read it" in refused("sweep", "rate", write(DESCENT), *AXIS, "--store", tmp_path / "a.zarr")
+    assert "convergence-rate does not read it" in refused(
+        "sweep", "convergence-rate", write(DESCENT), *AXIS, "--store", tmp_path / "a.zarr"
+    )
 
 
 def test_a_sweep_takes_the_settings_of_a_file(write, tmp_path, monkeypatch):
     taken = {}
     monkeypatch.setattr(fl, "sweep", lambda *nouns, **options: taken.update(options, training=nouns[3]))
-    file = write(f"key = 4\n{DESCENT}[solve]\nrtol = 0.3\ntime_limit = 7.0\n")
-    done = flowlimit("sweep", "solve", file, *AXIS, "--store", tmp_path / "a.zarr", "--rtol", "0.2")
+    file = write(f"key = 4\n{DESCENT}[solve_dmft]\nrtol = 0.3\ntime_limit = 7.0\n")
+    done = flowlimit("sweep", "solve-dmft", file, *AXIS, "--store", tmp_path / "a.zarr", "--rtol", "0.2")
     assert done.returncode == 0, done.stderr
     assert (taken["rtol"], taken["time_limit"], taken["key"]) == (0.2, 7.0, 4)
     assert taken["training"].to_dict()["momentum"] == 0.5
@@ -79,19 +89,19 @@ def test_a_sweep_takes_the_settings_of_a_file(write, tmp_path, monkeypatch):
     ("words", "message"),
     [
         (("--init-scale", "1", "--set", "model.init_scale=2"), "--set model.init_scale: given beside --init-scale"),
-        (("--sparsity", ".2", "--set", "task.target.probability=.3"), "given beside --sparsity"),
+        (("--probability", ".2", "--set", "task.target.probability=.3"), "given beside --probability"),
         (("--set", "model.depth=2", "--set", "model.depth=3"), "--set model.depth: given beside --set model.depth"),
         (("--set", "model=2"), "needs an address of the model, task or training and one number"),
         (("--set", "model.with=2"), "--set: given 'model.with', but DiagonalLinear has no 'with'"),
     ],
 )
 def test_one_number_is_given_once(words, message):
-    assert message in refused("rate", *words)
+    assert message in refused("convergence-rate", *words)
 
 
 def test_flags_of_another_model(write, tmp_path):
-    assert "Linear: given unknown depth" in refused("solve", write("[model]\nkind = 'Linear'\n"), "--depth", "3")
-    linear = ("sweep", "rate", write("[model]\nkind = 'Linear'\n"), "--over", "task.aspect_ratio=0.5,2")
+    assert "Linear: given unknown depth" in refused("solve-dmft", write("[model]\nkind = 'Linear'\n"), "--depth", "3")
+    linear = ("sweep", "convergence-rate", write("[model]\nkind = 'Linear'\n"), "--over", "task.aspect_ratio=0.5,2")
     assert "model: given Linear(), needs fl.DiagonalLinear" in refused(*linear, "--store", tmp_path / "a.zarr")
 
 
@@ -106,12 +116,12 @@ def test_flags_of_another_model(write, tmp_path):
 )
 def test_flags_change_the_training_of_a_file(flags, training, write, capsys):
     """What flags do not name stays as the file says; a training of another kind is said."""
-    assert read_problem("solve", write(DESCENT), flags).training.to_dict() == training.to_dict()
+    assert read_problem("solve-dmft", write(DESCENT), flags).training.to_dict() == training.to_dict()
     assert ("in place of GradientDescent" in capsys.readouterr().err) == (not isinstance(training, fl.GradientDescent))
 
 
 def test_no_noise_beside_momentum(write):
-    assert "--temperature: given beside momentum" in refused("solve", write(DESCENT), "--temperature", "0.1")
+    assert "--temperature: given beside momentum" in refused("solve-dmft", write(DESCENT), "--temperature", "0.1")
 
 
 def test_every_verb_offers_what_it_reads():
@@ -123,7 +133,7 @@ def test_the_page_says_what_verbs_read():
     said = {
         verb.strip(" `"): set(row.split("|")[2].replace(",", " ").split()) for row in rows for verb in verbs_of(row)
     }
-    shown = lambda part: f"`[{part}]`" if part in ("solve", "simulate", "check") else part
+    shown = lambda part: f"`[{part}]`" if part in ("solve_dmft", "simulate", "check") else part
     assert said == {verb: set(map(shown, reads)) for verb, reads in READS.items()}
 
 
@@ -147,5 +157,5 @@ def test_flags_in_other_words(words, meant):
 
 def test_fields_of_files_in_other_words(write):
     assert "did you mean init_scale?" in refused("simulate", write('[model]\nkind = "DiagonalLinear"\nalpha = 0.3\n'))
-    assert "did you mean rtol?" in refused("simulate", write("[solve]\ntol = 0.1\n"))
+    assert "did you mean rtol?" in refused("simulate", write("[solve_dmft]\ntol = 0.1\n"))
     assert "did you mean init_scale?" in refused("simulate", "--set", "model.alpha=0.1")

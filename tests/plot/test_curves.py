@@ -37,7 +37,7 @@ def test_two_panels_with_error_bars(results):
 
 def test_own_axes_and_labels(results):
     figure, axis = plt.subplots()
-    (drawn,) = fl.plot.curves(results[0], names=["loss"], labels=["mine"], axes=axis)
+    (drawn,) = fl.plot.curves(results[0], names=["loss"], labels=["mine"], ax=axis)
     assert drawn is axis
     assert axis.get_legend().get_texts()[0].get_text() == "mine"
     figure.canvas.draw()
@@ -72,5 +72,5 @@ def test_refusals(results):
         fl.plot.curves()
     with pytest.raises(ValueError, match="labels: given 1, needs 2"):
         fl.plot.curves(results, labels=["a"])
-    with pytest.raises(ValueError, match="axes: given 1 of type Axes, needs 2 matplotlib axes, one for each"):
-        fl.plot.curves(results, axes=plt.subplots()[1])
+    with pytest.raises(ValueError, match="ax: given 1 of type Axes, needs 2 matplotlib axes, one for each"):
+        fl.plot.curves(results, ax=plt.subplots()[1])

@@ -272,5 +272,5 @@ def test_refusals_of_nouns(task, dataset):
         fl.simulate(fl.DiagonalLinear(0.3), dataset, TRAININGS[0], trials=3)
     with pytest.raises(ValueError, match="dim: given 7, but the matrix has 60 columns"):
         fl.simulate(fl.DiagonalLinear(0.3), dataset, TRAININGS[0], dim=7)
-    with pytest.raises(ValueError, match="needs a Dataset of that dim; for random scales give a law"):
+    with pytest.raises(ValueError, match="needs a Dataset of that dim; for random numbers give their law"):
         fl.simulate(fl.DiagonalLinear([0.1, 0.2]), task, TRAININGS[0], dim=2)

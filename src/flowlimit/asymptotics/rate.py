@@ -23,7 +23,7 @@ from .nodes import LawNodes, law_nodes
 from .spectrum import Spectrum, make_spectrum
 from .validity import nan_unless
 
-NO_RATE = "aspect_ratio: given n/d = 1, needs another: at 1 there is no gap, and no exponential rate"
+NO_RATE = "aspect_ratio: given 1, that is n = d, needs another: there is no gap, and no exponential rate"
 CLOSEST = 1e-15
 """Least distance of u from -min y, relative. A root may be closer, if next to no weights lie near min y."""
 

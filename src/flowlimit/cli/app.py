@@ -7,11 +7,11 @@ from .doctor import doctor
 from .explore import explore
 from .failures import EXIT_CODES, explain, wants_traceback
 from .init import init
-from .longtime import fixed_point, rate, timescales
+from .longtime import convergence_rate, fixed_point, timescales
 from .meant import Command, Group
 from .paper import paper
 from .simulate import simulate
-from .solve import solve
+from .solve_dmft import solve_dmft
 from .sweep import sweep, table
 from .template import template
 
@@ -24,11 +24,11 @@ app = typer.Typer(
     rich_markup_mode=None,  # rendering help with rich costs a third of the time of --help
 )
 app.command(cls=Command)(init)
-app.command(cls=Command)(solve)
+app.command(cls=Command)(solve_dmft)
 app.command(cls=Command)(simulate)
 app.command(cls=Command)(check)
 app.command(cls=Command)(fixed_point)
-app.command(cls=Command)(rate)
+app.command(cls=Command)(convergence_rate)
 app.command(cls=Command)(timescales)
 app.command(cls=Command)(sweep)
 app.command(cls=Command)(paper)

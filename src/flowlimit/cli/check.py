@@ -12,7 +12,7 @@ from .output import Json, Picture, check_outputs, draw, end, give, say_unwritten
 @takes_problem("check")
 def check(
     problem: Problem,
-    dims: Annotated[list[int] | None, Option("--dim", help="Sizes of the runs; give it twice (200 and 800).")] = None,
+    dims: Annotated[list[int] | None, Option("--dims", help="Sizes of the runs; give it twice (200 and 800).")] = None,
     trials: Annotated[int | None, Option(help="Independent repetitions (20).")] = None,
     plot: Picture = None,
     as_json: Json = False,
@@ -21,7 +21,7 @@ def check(
     import flowlimit as fl
 
     check_outputs(plot=plot)
-    options = problem.options("solve") | problem.options("check", dims=dims or None, trials=trials)
+    options = problem.options("solve_dmft") | problem.options("check", dims=dims or None, trials=trials)
     trust = fl.check(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json))
     worst = [comparison.worst[2] for comparison in trust.comparisons]
     numbers = {"passed": trust.passed, "dims": trust.dims, "standard_errors": worst}

@@ -70,7 +70,10 @@ def _option(name: str, flag: Flag) -> Any:
 
 
 def read_problem(
-    verb: str = "solve", file: Path | None = None, flags: Mapping[str, Any] | None = None, other: Sequence[str] = ()
+    verb: str = "solve-dmft",
+    file: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    other: Sequence[str] = (),
 ) -> Problem:
     """Return the problem that a file, flags (by name, None if not given) and addresses say to a verb."""
     from .problem_file import Reader
@@ -111,15 +114,15 @@ def _refuse_training(verb: str, reader: Any, training: Any) -> None:
         reader.refuse(
             ("training",),
             f"training: given {training!r}, but {verb} does not read it: {NO_TRAINING}. Leave [training] out of the "
-            f"file for that answer; for this training: flowlimit solve {reader.path}",
+            f"file for that answer; for this training: flowlimit solve-dmft {reader.path}",
         )
 
 
 def _changed(noun: Any, flags: dict[str, Any]) -> Any:
     import flowlimit as fl
 
-    if "sparsity" in flags:
-        flags["target"] = fl.Bernoulli(flags.pop("sparsity"))
+    if "probability" in flags:
+        flags["target"] = fl.Bernoulli(flags.pop("probability"))
     return noun.replaced(**flags) if flags else noun
 
 

@@ -14,8 +14,8 @@ def init(
         raise FileExistsError(f"{file} exists; give another name")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{file}: there is no folder {file.parent}; make it first")
-    file.write_text(TEMPLATE.format(command="flowlimit solve", name=file))
-    typer.echo(f"wrote {file}; next: flowlimit solve {file} --plot limit.png, or flowlimit check {file}")
+    file.write_text(TEMPLATE.format(command="flowlimit solve-dmft", name=file))
+    typer.echo(f"wrote {file}; next: flowlimit solve-dmft {file} --plot limit.png, or flowlimit check {file}")
 
 
 TEMPLATE = """\
@@ -29,7 +29,7 @@ weight_decay = 0.0 # lambda
 
 [task]
 kind = "Regression"
-aspect_ratio = 0.5 # samples over dim
+aspect_ratio = 0.5 # n/d, samples over dim
 noise_var = 0.01 # of the labels
 
 [task.target]
@@ -43,7 +43,7 @@ horizon = 20.0
 # step_size = 0.1
 # num_steps = 200
 
-[solve] # the limit
+[solve_dmft] # the limit
 rtol = 0.01 # relative accuracy of the errors, at two standard errors
 # time_limit = 60.0 # seconds
 

@@ -1,4 +1,4 @@
-"""`flowlimit fixed-point`, `rate` and `timescales`: where gradient flow ends, how fast, and through which phases."""
+"""`flowlimit fixed-point`, `convergence-rate`, `timescales`: where gradient flow ends, how fast, by which phases."""
 
 import math
 from collections.abc import Callable
@@ -28,8 +28,8 @@ def fixed_point(problem: Problem, out: OutNumbers = None, as_json: Json = False)
     _give(point, _describe_point, as_json, out)
 
 
-@takes_problem("rate")
-def rate(problem: Problem, out: OutNumbers = None, as_json: Json = False) -> None:
+@takes_problem("convergence-rate")
+def convergence_rate(problem: Problem, out: OutNumbers = None, as_json: Json = False) -> None:
     """Print the rate at which gradient flow reaches its end."""
     import flowlimit as fl
 

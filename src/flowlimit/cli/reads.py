@@ -10,15 +10,15 @@ from typing import NamedTuple
 TRAINED = frozenset({"model", "task", "training", "key"})
 AT_THE_END = frozenset({"model", "task"})
 READS = {
-    "solve": TRAINED | {"solve"},
+    "solve-dmft": TRAINED | {"solve_dmft"},
     "simulate": TRAINED | {"simulate"},
-    "check": TRAINED | {"solve", "check"},
+    "check": TRAINED | {"solve_dmft", "check"},
     "fixed-point": AT_THE_END,
-    "rate": AT_THE_END,
+    "convergence-rate": AT_THE_END,
     "timescales": AT_THE_END,
 }
 """Verb -> nouns, key and tables of settings that it reads."""
-SWEPT = ("fixed-point", "rate", "timescales", "solve", "simulate")
+SWEPT = ("fixed-point", "convergence-rate", "timescales", "solve-dmft", "simulate")
 """Verbs that `sweep` takes; it reads what the swept verb reads."""
 NO_TRAINING = "its answer is that of gradient flow for t -> infinity"
 
@@ -42,7 +42,7 @@ FLAGS = {
     "depth": Flag("model.depth", int, "Depth of the diagonal network (2)."),
     "aspect_ratio": Flag("task.aspect_ratio", float, "Samples over dim (0.5)."),
     "noise_var": Flag("task.noise_var", float, "Variance of the label noise (0.01)."),
-    "sparsity": Flag("task.target", float, "Probability that a target coordinate is 1, else 0 (0.1)."),
+    "probability": Flag("task.target", float, "Probability that a target coordinate is 1, else 0 (0.1)."),
     "horizon": Flag("training.horizon", float, "Train by gradient flow up to this time (20)."),
     "step_size": Flag("training.step_size", float, "Train by gradient descent with this step size."),
     "num_steps": Flag("training.num_steps", int, "Number of steps of gradient descent."),
@@ -52,8 +52,10 @@ FLAGS = {
     "label_noise": Flag("training.label_noise", float, "Standard deviation of fresh label noise at each step."),
     "temperature": Flag("training.temperature", float, "Add Langevin noise of this temperature to each step."),
     "key": Flag("key", int, "Random key (0)."),
-    "rtol": Flag("solve.rtol", float, "Relative accuracy of the limit's errors, at two standard errors (0.01)."),
-    "time_limit": Flag("solve.time_limit", float, "Seconds after which the best limit so far is given (no limit)."),
+    "rtol": Flag("solve_dmft.rtol", float, "Relative accuracy of the limit's errors, at two standard errors (0.01)."),
+    "time_limit": Flag(
+        "solve_dmft.time_limit", float, "Seconds after which the best limit so far is given (no limit)."
+    ),
     "dim": Flag("simulate.dim", int, "Number of coordinates of the runs (1000)."),
     "trials": Flag("simulate.trials", int, "Independent repetitions of the runs (10)."),
 }
@@ -65,11 +67,11 @@ def offered(verb: str) -> dict[str, Flag]:
 
     Examples
     --------
-    >>> list(offered("rate"))
-    ['init_scale', 'weight_decay', 'depth', 'aspect_ratio', 'noise_var', 'sparsity']
+    >>> list(offered("convergence-rate"))
+    ['init_scale', 'weight_decay', 'depth', 'aspect_ratio', 'noise_var', 'probability']
     """
     reads = frozenset().union(*(READS[one] for one in SWEPT)) if verb == "sweep" else READS[verb]
-    # check has its own --dim and --trials, for two sizes
+    # check has its own --dims and --trials
     return {name: flag for name, flag in FLAGS.items() if flag.part in reads}
 
 

@@ -8,9 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..words import hint
 from .reads import as_typed
 
-FLAG_OF = {"dims": "--dim"}
-"""Settings whose flag has another name: it is given once per size."""
-
 
 class Section(BaseModel):
     """A table of settings: unknown keys, NaN and infinity are refused."""
@@ -25,7 +22,7 @@ class Section(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             name = str(first["loc"][0])
-            raise ValueError(f"{FLAG_OF.get(name, as_typed(name))}: {in_words(first)}") from None
+            raise ValueError(f"{as_typed(name)}: {in_words(first)}") from None
 
 
 class Solve(Section):
@@ -57,7 +54,7 @@ class ProblemFile(Section):
     task: dict[str, Any] = Field(default_factory=lambda: dict(DEFAULTS["task"]))
     training: dict[str, Any] = Field(default_factory=lambda: dict(DEFAULTS["training"]))
     key: int = Field(0, ge=0, lt=2**63)
-    solve: Solve = Field(default_factory=lambda: Solve.model_validate({}))
+    solve_dmft: Solve = Field(default_factory=lambda: Solve.model_validate({}))
     simulate: Simulate = Field(default_factory=lambda: Simulate.model_validate({}))
     check: Check = Field(default_factory=lambda: Check.model_validate({}))
 

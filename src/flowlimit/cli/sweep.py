@@ -13,14 +13,7 @@ from .axes import parse_axes
 from .grammar import NOUNS, Option, Problem, at_address, takes_problem
 from .reads import FLAGS, READS, as_typed, overlap, refuse_unread
 
-Verb = Literal["fixed-point", "rate", "timescales", "solve", "simulate"]
-VERBS = {
-    "fixed-point": "fixed_point",
-    "rate": "convergence_rate",
-    "timescales": "timescales",
-    "solve": "solve_dmft",
-    "simulate": "simulate",
-}
+Verb = Literal["fixed-point", "convergence-rate", "timescales", "solve-dmft", "simulate"]
 Over = Annotated[
     list[str],
     Option(
@@ -46,17 +39,18 @@ def sweep(
     from flowlimit.asymptotics.case import check_problem
 
     check_store(store, needed=False)
+    name = verb.replace("-", "_")
     axes = _axes(problem, verb, over)
     if "training" not in READS[verb]:
         check_problem(problem.model, problem.task)
     options, training = {}, None
-    if verb in ("solve", "simulate"):
-        options, training = problem.options(verb) | {"key": problem.key}, problem.training
+    if "training" in READS[verb]:
+        options, training = problem.options(name) | {"key": problem.key}, problem.training
         options = {name: value for name, value in options.items() if name not in axes and value is not None}
     show = sys.stderr.isatty()
     with log(quiet=show), open_executor(workers, scheduler) as executor, resumable(f"points in {store} are kept"):
         result = fl.sweep(
-            *(getattr(fl, VERBS[verb]), problem.model, problem.task, training),
+            *(getattr(fl, name), problem.model, problem.task, training),
             over=axes,
             store=store,
             executor=executor,

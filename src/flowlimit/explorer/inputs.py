@@ -80,7 +80,7 @@ class Inputs:
         )
 
     def to_toml(self) -> str:
-        """Return a problem for ``flowlimit solve problem.toml``."""
+        """Return a problem for ``flowlimit solve-dmft problem.toml``."""
         return (
             f'[model]\nkind = "DiagonalLinear"\ninit_scale = {self.init_scale!r}\n'
             f"weight_decay = {self.weight_decay!r}\ndepth = {self.depth}\n\n"

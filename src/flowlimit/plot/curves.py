@@ -22,7 +22,7 @@ def curves(
     *results: Runs | Limit | Sequence[Runs | Limit],
     names: Sequence[str] = ("train_error", "test_error"),
     labels: Sequence[str] | None = None,
-    axes: Any = None,
+    ax: Any = None,
 ) -> np.ndarray:
     """Draw curves of results against time, one panel a curve.
 
@@ -37,7 +37,7 @@ def curves(
         Curves to draw, one panel each.
     labels
         Names for the legend; by default what tells the results apart.
-    axes
+    ax
         Axes to draw in, one for each name; a new figure unless given.
 
     Returns
@@ -65,10 +65,10 @@ def curves(
     if unknown := [name for name in names if name not in (*known, "test_error")]:
         raise ValueError(f"names: given {', '.join(unknown)}, needs some of {', '.join(known)}")
     names = [name for name in names if name in known]  # without a target there is no test error
-    own_figure = axes is None
+    own_figure = ax is None
     if own_figure:
-        _, axes = plt.subplots(1, len(names), figsize=(0.9 + 3.9 * len(names), 3.0), layout="constrained")
-    panels = panels_of(axes, list(names))
+        _, ax = plt.subplots(1, len(names), figsize=(0.9 + 3.9 * len(names), 3.0), layout="constrained")
+    panels = panels_of(ax, list(names))
     texts = _texts(flat) if labels is None else list(labels)
     colours = _colours(flat)
     for name, panel in zip(names, panels, strict=True):

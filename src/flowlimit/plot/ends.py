@@ -13,7 +13,7 @@ BINS, POINTS = 80, 2000
 SIGMAS, LOWEST = 6.0, 1e-3
 
 
-def end_law(point: FixedPoint, *found: Minimizer, axis: Axes | None = None) -> Axes:
+def end_law(point: FixedPoint, *found: Minimizer, ax: Axes | None = None) -> Axes:
     r"""Draw the density of w(infinity), its atom at 0 as an arrow, over bars for minimisers if given.
 
     The arrow's height is the atom's probability on the right-hand axis; bars leave out weights that are exactly 0.
@@ -28,29 +28,29 @@ def end_law(point: FixedPoint, *found: Minimizer, axis: Axes | None = None) -> A
     instance("point", FixedPoint, "fl.fixed_point(model, task)")(point)
     for one in found:
         instance("found", Minimizer, "fl.minimizer(model, dataset)")(one)
-    if axis is not None:
-        instance("axis", Axes, "plt.gca()")(axis)
+    if ax is not None:
+        instance("ax", Axes, "plt.gca()")(ax)
     if point.case == "threshold":
         raise ValueError("point: given one at aspect ratio 1, where w(infinity) has no law; needs another aspect_ratio")
-    axis = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if axis is None else axis
+    ax = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if ax is None else ax
     weights = np.concatenate([one.w for one in found]) if found else np.zeros(0)
     low, high = _range(point, weights)
     if len(weights):
         bins = np.linspace(low, high, BINS + 1)
         moved = weights[weights != 0.0] if point.case == "lasso" else weights
         height = np.histogram(moved, bins)[0] / (len(weights) * np.diff(bins))
-        axis.stairs(height, bins, fill=True, color=COLOURS[0], alpha=0.35, label=f"$d = {len(found[0].w)}$")
+        ax.stairs(height, bins, fill=True, color=COLOURS[0], alpha=0.35, label=f"$d = {len(found[0].w)}$")
     w = np.linspace(low, high, POINTS)
-    axis.plot(w, np.asarray(point.density(w)), color="black", linewidth=1.3, label="theory")
-    axis.set_yscale("log")  # a sparse target puts most weights near 0, and the others matter
-    axis.set_ylim(LOWEST, None)
+    ax.plot(w, np.asarray(point.density(w)), color="black", linewidth=1.3, label="theory")
+    ax.set_yscale("log")  # a sparse target puts most weights near 0, and the others matter
+    ax.set_ylim(LOWEST, None)
     if point.case == "lasso":
-        _draw_atom(axis, float(point.atom), weights)
-    axis.set_xlabel(r"weight $w(\infty)$")
-    axis.set_ylabel("density")
-    axis.set_title(point.case, fontsize="medium")
-    axis.legend(frameon=False, fontsize="small")
-    return axis
+        _draw_atom(ax, float(point.atom), weights)
+    ax.set_xlabel(r"weight $w(\infty)$")
+    ax.set_ylabel("density")
+    ax.set_title(point.case, fontsize="medium")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
 
 
 def _range(point: FixedPoint, weights: np.ndarray) -> tuple[float, float]:
@@ -63,8 +63,8 @@ def _range(point: FixedPoint, weights: np.ndarray) -> tuple[float, float]:
     return float(min([*seen[:1], *weights])), float(max([*seen[-1:], *weights]))
 
 
-def _draw_atom(axis: Axes, probability: float, weights: np.ndarray) -> None:
-    second = axis.twinx()
+def _draw_atom(ax: Axes, probability: float, weights: np.ndarray) -> None:
+    second = ax.twinx()
     second.set_ylim(0.0, 1.0)
     second.set_ylabel("probability of 0")
     second.annotate("", (0.0, probability), (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": "black", "lw": 1.3})

@@ -11,7 +11,7 @@ from .panels import panels_of
 TITLES = {"C_w": "$C_w(t, s)$", "C_f": "$C_f(t, s)$", "R_w": "$R_w(t, s)$", "R_f": "$R_f(t, s)$"}
 
 
-def kernels(limit: Limit, *, axes: np.ndarray | None = None) -> np.ndarray:
+def kernels(limit: Limit, *, ax: np.ndarray | None = None) -> np.ndarray:
     """Draw C_w, C_f, R_w and R_f over (s, t), both on logarithmic axes.
 
     Examples
@@ -25,9 +25,9 @@ def kernels(limit: Limit, *, axes: np.ndarray | None = None) -> np.ndarray:
     instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.kernels is None:
         raise ValueError(f"limit: given one without kernels ({limit.result.message or 'none were kept'})")
-    if axes is None:
-        _, axes = plt.subplots(1, 4, figsize=(11.0, 2.7), layout="constrained", sharex=True, sharey=True)
-    panels = panels_of(axes, list(TITLES))
+    if ax is None:
+        _, ax = plt.subplots(1, 4, figsize=(11.0, 2.7), layout="constrained", sharex=True, sharey=True)
+    panels = panels_of(ax, list(TITLES))
     times = limit.kernels.times
     after = times > 0.0  # a log axis has no place for the first step
     for name, panel in zip(TITLES, panels, strict=True):

@@ -11,7 +11,7 @@ from .curves import COLOURS
 BINS = 60
 
 
-def law(limit: Limit, time: float, runs: Runs | None = None, *, axis: Axes | None = None) -> Axes:
+def law(limit: Limit, time: float, runs: Runs | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw the law of the weights at a time: a line for the limit, bars for runs if they kept weights there.
 
     Examples
@@ -25,24 +25,24 @@ def law(limit: Limit, time: float, runs: Runs | None = None, *, axis: Axes | Non
     time = float(number("time", at_least=0.0)(time))
     if runs is not None:
         instance("runs", Runs, "fl.simulate(...)")(runs)
-    if axis is not None:
-        instance("axis", Axes, "plt.gca()")(axis)
+    if ax is not None:
+        instance("ax", Axes, "plt.gca()")(ax)
     if limit.paths is None:
         raise ValueError(f"limit: given one without paths ({limit.result.message or 'none were kept'})")
-    axis = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if axis is None else axis
+    ax = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if ax is None else ax
     w, probability = limit.paths.weights_at(time), limit.paths.probability
     finite = _run_weights(runs, time)
     everything = w if finite is None else np.r_[w, finite]
     bins = np.linspace(everything.min(), everything.max() + 1e-12, BINS + 1)
     if finite is not None:
-        axis.hist(finite, bins=bins, density=True, color=COLOURS[0], alpha=0.35, label=f"$d = {_dim(runs)}$")
+        ax.hist(finite, bins=bins, density=True, color=COLOURS[0], alpha=0.35, label=f"$d = {_dim(runs)}$")
     height, _ = np.histogram(w, bins=bins, weights=probability, density=True)
-    axis.stairs(height, bins, color="black", linewidth=1.3, label="limit")
-    axis.set_yscale("log")  # a sparse target puts most weights near 0, and the others matter
-    axis.set_xlabel(f"weight $w({time:g})$")
-    axis.set_ylabel("density")
-    axis.legend(frameon=False, fontsize="small")
-    return axis
+    ax.stairs(height, bins, color="black", linewidth=1.3, label="limit")
+    ax.set_yscale("log")  # a sparse target puts most weights near 0, and the others matter
+    ax.set_xlabel(f"weight $w({time:g})$")
+    ax.set_ylabel("density")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
 
 
 def _run_weights(runs: Runs | None, time: float) -> np.ndarray | None:

@@ -13,7 +13,7 @@ NAMES = {"lazy": "lazy", "rich_sharp": "rich", "descent": "descent"}
 BEFORE = {"lazy": "start", "rich_sharp": "lazy", "descent": "search"}
 
 
-def shade_phases(phases: Phases, axes: Any) -> None:
+def shade_phases(phases: Phases, ax: Any) -> None:
     """Shade the phases that theory predicts, name them, and mark detected transitions by dotted lines.
 
     Examples
@@ -26,23 +26,23 @@ def shade_phases(phases: Phases, axes: Any) -> None:
     >>> fl.plot.shade_phases(fl.label_phases(runs), axes)
     """
     instance("phases", Phases, "fl.label_phases(runs)")(phases)
-    for axis in np.ravel(np.asarray(axes, dtype=object)):
-        instance("axes", Axes, "fl.plot.curves(runs)")(axis)
-        left, right = axis.get_xlim()
+    for one in np.ravel(np.asarray(ax, dtype=object)):
+        instance("ax", Axes, "fl.plot.curves(runs)")(one)
+        left, right = one.get_xlim()
         times = {name: t for name, t in phases.predicted.items() if name in NAMES and left < t < right}
         edges = [left, *times.values(), right]
         labels = [BEFORE[name] for name in list(times)[:1]] + [NAMES[name] for name in times]
         for i, label in enumerate(labels):
-            axis.axvspan(edges[i], edges[i + 1], color=COLOURS[4 + i % 2], alpha=0.12, linewidth=0.0, zorder=0)
-            share = _share(axis, edges[i], edges[i + 1])
-            axis.text(share, 1.01, label, transform=axis.transAxes, ha="center", va="bottom", fontsize="small")
+            one.axvspan(edges[i], edges[i + 1], color=COLOURS[4 + i % 2], alpha=0.12, linewidth=0.0, zorder=0)
+            share = _share(one, edges[i], edges[i + 1])
+            one.text(share, 1.01, label, transform=one.transAxes, ha="center", va="bottom", fontsize="small")
         for name in times:
             if np.isfinite(phases.detected[name]):
-                axis.axvline(phases.detected[name], color="black", linestyle=":", linewidth=1.0)
-        axis.set_xlim(left, right)
+                one.axvline(phases.detected[name], color="black", linestyle=":", linewidth=1.0)
+        one.set_xlim(left, right)
 
 
-def _share(axis: Any, start: float, end: float) -> float:
+def _share(one: Any, start: float, end: float) -> float:
     """Return where the middle of two times stands, as a share of the axis."""
-    to_axes = axis.transData + axis.transAxes.inverted()
-    return float(np.mean([to_axes.transform((t, axis.get_ylim()[0]))[0] for t in (start, end)]))
+    to_axes = one.transData + one.transAxes.inverted()
+    return float(np.mean([to_axes.transform((t, one.get_ylim()[0]))[0] for t in (start, end)]))
