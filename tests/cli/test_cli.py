@@ -42,8 +42,8 @@ def test_doctor():
     done = in_a_process("doctor")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
-    assert "extra verify yes" in text or "pip install 'flowlimit[verify]'" in text
-    for word in ("flowlimit", "jax", "devices", "precision", "double", "extra cluster", "ready"):
+    assert "other solvers yes" in text or "pip install 'flowlimit[verify]'" in text
+    for word in ("flowlimit", "jax", "devices", "precision", "double", "sweeps on a cluster", "ready"):
         assert word in done.stdout
 
 

@@ -111,7 +111,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_flags_are_checked_like_a_file():
-    with pytest.raises(ValueError, match="--dim: given 1; input should be greater than or equal to 2"):
+    with pytest.raises(ValueError, match="--dims: given 1; input should be greater than or equal to 2"):
         read_problem("check").options("check", dims=[1, 50], trials=None)
     assert read_problem("check").options("check", dims=[50], trials=None) == {"dims": (50,), "trials": 20}
     with pytest.raises(ValueError, match="--key: given -1"):

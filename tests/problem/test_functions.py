@@ -89,7 +89,7 @@ def test_verbs_refuse_it_before_any_work(verb):
     ("observable", "message"),
     [
         (lambda w, w_star: w[2], r"observables: given 'mine', which fails .*"),
-        (lambda w: w, "observables: given 'mine', which fails .* takes 1 positional argument but 2 were given"),
+        (lambda w: w, "observables: given 'mine', which does not take two arguments, needs a function"),
         (lambda w, w_star: jnp.stack([w, w]), r"observables: given 'mine', with values of shape \(2,\) per coordinate"),
         (lambda w, w_star: np.tanh(w), "observables: given 'mine', .* use jax.numpy in place of numpy"),
         (lambda w, w_star: jnp.array([1.0, 2.0])[5], "observables: given 'mine', .* out-of-bounds indexing"),

@@ -91,6 +91,7 @@ def make_flow(model: Model, task: DataSource, training: Training) -> Flow:
 
 Shape = tuple[int, ...]
 _CHECKED: dict[Any, tuple[Shape, Shape]] = {}
+_PARAMETERS: dict[Any, Shape] = {}
 MOST_CHECKED = 1000
 """Kinds that are remembered: a program that makes new functions for ever must not grow for ever."""
 
@@ -108,9 +109,14 @@ def _checked_shapes(model: Model, loss: Loss, teachers: Shape) -> tuple[Shape, S
 
 
 def _parameters(model: Model, teachers: Shape) -> Shape:
-    """Return the shape of a coordinate's theta."""
-    start = lambda model: model.init(jnp.zeros(model.num_normals), jnp.zeros(teachers))
-    return eqx.filter_eval_shape(start, first_coordinate(model)).shape
+    """Return the shape of a coordinate's theta, traced once for each kind of model."""
+    kind = (signature(model), teachers)
+    if kind not in _PARAMETERS:
+        if len(_PARAMETERS) >= MOST_CHECKED:
+            _PARAMETERS.clear()
+        start = lambda model: model.init(jnp.zeros(model.num_normals), jnp.zeros(teachers))
+        _PARAMETERS[kind] = eqx.filter_eval_shape(start, first_coordinate(model)).shape
+    return _PARAMETERS[kind]
 
 
 def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:

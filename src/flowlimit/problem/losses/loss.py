@@ -15,7 +15,7 @@ from ..noun import Noun
 
 
 class Moments(eqx.Module):
-    """Of (f, f_star) on a new sample: E[f f^T], E[f f_star^T], E[f_star f_star^T], E[|f - f_star|^2].
+    """Of (f, f_star) on a new sample: E[f f^T], E[f f_star^T], E[f_star f_star^T] and the mean square of f - f_star.
 
     The first three are ``student``, ``overlap`` and ``teacher``, the last is ``distance``. Numbers for one output and
     one teacher, matrices for several. The last is there for its accuracy where the first three cancel; it is NaN where
