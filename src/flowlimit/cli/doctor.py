@@ -4,7 +4,7 @@ EXTRAS = {
     "explore": ("the explorer in the browser", ("panel", "bokeh")),
     "cluster": ("sweeps on a cluster", ("distributed", "dask", "dask_jobqueue")),
     "data": ("the gene expression data set", ("SurvSet",)),
-    "verify": ("tests of minimisers against other solvers", ("sklearn", "cvxpy", "clarabel")),
+    "verify": ("tests against other solvers", ("sklearn", "cvxpy", "clarabel")),
     "docs": ("building the docs", ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb")),
     "dev": ("tests, lint and types", ("beartype", "hypothesis", "pytest", "xdist", "ruff", "pyright", "pre_commit")),
 }
