@@ -69,8 +69,8 @@ NOUNS = [
     fl.GaussianDesign(),
     fl.HuberLoss(),
     fl.GradientFlow(1.0),
-    fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)),
-    fl.Independent(fl.Normal(), 2),
+    fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)),
+    fl.Independent(fl.Normal(), count=2),
 ]
 ODD_NUMBERS = [0, -1, 1, 2, 1.0, 1e-320, 1e-200, 1e-70, 1e70, 1e308, -0.0, np.inf, -np.inf, np.nan, 10**400, 10**5000]
 ODD_NUMBERS += [-(10**30), 2**63, 10**9, 10**12, 1e12, 1e-12, True, False, np.float32(0.5), np.int8(3), np.bool_(True)]
@@ -216,7 +216,11 @@ def sound(noun: Any) -> None:
 
 # Arguments of verbs
 
-MODEL, TASK, TRAINING = fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), fl.GradientDescent(0.1, 3)
+MODEL, TASK, TRAINING = (
+    fl.DiagonalLinear(0.3),
+    fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)),
+    fl.GradientDescent(0.1, num_steps=3),
+)
 PROBLEM = (MODEL, TASK, TRAINING)
 DATA = fl.Dataset(jnp.eye(4)[:2] / 2.0, jnp.ones(2), jnp.ones(4), 0.1)
 
@@ -436,8 +440,8 @@ INFINITE = {"rich", "rich_sharp", "descent", "search"}
 def closed(draw: Any) -> Case:
     """Return a closed form at extreme numbers."""
     name = draw(st.sampled_from(CLOSED))
-    model = fl.DiagonalLinear(draw(st.one_of(moderate, sizes)), draw(nought))
-    task = fl.Regression(draw(st.one_of(ratios, sizes)), draw(nought), draw(targets))
+    model = fl.DiagonalLinear(draw(st.one_of(moderate, sizes)), weight_decay=draw(nought))
+    task = fl.Regression(draw(st.one_of(ratios, sizes)), noise_var=draw(nought), target=draw(targets))
     extra = (
         {"times": draw(sizes)} if name == "small_init_path" else {"num_steps": 20} if name == "state_evolution" else {}
     )
@@ -490,7 +494,9 @@ models = st.one_of(
 def tiny(draw: Any) -> Case:
     """Return a whole experiment of a few coordinates and steps."""
     model, training = draw(models), draw(trainings)
-    task = fl.Regression(draw(st.floats(0.2, 4.0)), draw(st.one_of(st.just(0.0), moderate)), draw(laws))
+    task = fl.Regression(
+        draw(st.floats(0.2, 4.0)), noise_var=draw(st.one_of(st.just(0.0), moderate)), target=draw(laws)
+    )
     options = {"dim": draw(st.integers(1, 6)), "trials": draw(st.integers(1, 2))}
     call = lambda: finished(fl.simulate(model, task, training, **options))
     return Case("simulate", call, f"{model!r}, {task!r}, {training!r}, {options}", SAID)

@@ -12,7 +12,7 @@ import time
 
 import flowlimit as fl
 
-TASK = fl.Regression(2.0, 0.01, fl.Bernoulli(0.2))
+TASK = fl.Regression(2.0, noise_var=0.01, target=fl.Bernoulli(0.2))
 FLOW = fl.GradientFlow(horizon=6.0)
 TRAININGS = {3: fl.GradientDescent(step_size=0.2, num_steps=60), 4: fl.GradientDescent(step_size=0.1, num_steps=120)}
 
@@ -22,7 +22,7 @@ def problems_of(depth: int) -> list[tuple[list[fl.DiagonalLinear], fl.Training]]
 
     A truncation at 2 is steep between 2 and 3, where steps of these sizes are chaotic.
     """
-    plain = [fl.DiagonalLinear(scale, decay, depth=depth) for scale in (0.3, 1.0) for decay in (0.0, 0.1)]
+    plain = [fl.DiagonalLinear(scale, weight_decay=decay, depth=depth) for scale in (0.3, 1.0) for decay in (0.0, 0.1)]
     truncated = [fl.DiagonalLinear(1.0, depth=depth, truncation=bound) for bound in (None, 100.0, 2.0)]
     return [(plain, TRAININGS[depth]), (truncated, FLOW)]
 

@@ -34,7 +34,10 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     worst = 0.0
     for scale, decay, ratio, noise, sparsity in PROBLEMS:
-        model, task = fl.DiagonalLinear(scale, decay), fl.Regression(ratio, noise, fl.Bernoulli(sparsity))
+        model, task = (
+            fl.DiagonalLinear(scale, weight_decay=decay),
+            fl.Regression(ratio, noise_var=noise, target=fl.Bernoulli(sparsity)),
+        )
         point = fl.fixed_point(model, task)
         data = (fl.draw(task, dim=options.dim, key=0, trial=i) for i in range(options.trials))
         found = np.array([(m.train_error, m.test_error) for m in (fl.minimizer(model, one) for one in data)])

@@ -12,7 +12,11 @@ import numpy as np
 
 import flowlimit as fl
 
-PROBLEM = fl.DiagonalLinear(1.0), fl.Regression(1.0, 0.1, fl.PointMass(1.0)), fl.GradientDescent(0.2, 50)
+PROBLEM = (
+    fl.DiagonalLinear(1.0),
+    fl.Regression(1.0, noise_var=0.1, target=fl.PointMass(1.0)),
+    fl.GradientDescent(0.2, num_steps=50),
+)
 
 
 def main() -> None:

@@ -25,9 +25,13 @@ def random_problem(rng):
     fastest = max(init_scale**2, size)
     horizon = min(10.0 ** rng.uniform(0.0, 3.0), 3000.0 / fastest)  # the reference solver is not made for stiffness
     noise_var = rng.choice([0.0, 0.01, 0.1]) * size**2
-    task = fl.Regression(rng.uniform(0.3, 3.0), noise_var, fl.Bernoulli(0.1, value=size))
+    task = fl.Regression(rng.uniform(0.3, 3.0), noise_var=noise_var, target=fl.Bernoulli(0.1, value=size))
     save_at = None if rng.random() < 0.7 else horizon * np.array([0.0, 0.25, 1.0])
-    return (fl.DiagonalLinear(init_scale, weight_decay, depth), task, fl.GradientFlow(horizon)), save_at
+    return (
+        fl.DiagonalLinear(init_scale, weight_decay=weight_decay, depth=depth),
+        task,
+        fl.GradientFlow(horizon),
+    ), save_at
 
 
 def main():

@@ -27,34 +27,41 @@ def some(rng, *values):
 
 share, step, noise_var = number(0.1, 0.5), number(0.1, 0.3), number(0.01, 0.3)
 decay = lambda rng: some(rng, 0.0, float(rng.uniform(0.02, 0.2)))
-bernoulli = lambda rng: fl.Bernoulli(share(rng), float(rng.uniform(0.7, 1.3)))
-gauss = lambda rng: fl.BernoulliGauss(share(rng), float(rng.uniform(0.7, 1.3)))
-signs = lambda rng: fl.SparseRademacher(share(rng), float(rng.uniform(0.7, 1.3)))
+bernoulli = lambda rng: fl.Bernoulli(share(rng), value=float(rng.uniform(0.7, 1.3)))
+gauss = lambda rng: fl.BernoulliGauss(share(rng), std=float(rng.uniform(0.7, 1.3)))
+signs = lambda rng: fl.SparseRademacher(share(rng), value=float(rng.uniform(0.7, 1.3)))
 normal = lambda rng: fl.Normal(float(rng.uniform(0.6, 1.2)))
 mass = lambda rng: fl.PointMass(float(rng.uniform(0.4, 1.0)))
 atoms = lambda rng: fl.Empirical(np.append(0.0, rng.uniform(-1.0, 1.0, 3)))
 two = lambda rng: some(rng, bernoulli, gauss)(rng)
 one = lambda rng: some(rng, normal, mass)(rng)
-pair = lambda rng: fl.Independent(normal(rng), 2)
+pair = lambda rng: fl.Independent(normal(rng), count=2)
 
 
 def linear(rng):
-    return fl.Linear(decay(rng), some(rng, 0.0, float(rng.uniform(0.2, 1.0))), float(rng.uniform(0.0, 0.5)))
+    return fl.Linear(
+        decay(rng), init_scale=some(rng, 0.0, float(rng.uniform(0.2, 1.0))), init_overlap=float(rng.uniform(0.0, 0.5))
+    )
 
 
 def network(depth=2, low=0.4, truncation=None):
     """Return a maker of diagonal networks."""
-    return lambda rng: fl.DiagonalLinear(number(low, 1.2)(rng), decay(rng), depth, truncation)
+    return lambda rng: fl.DiagonalLinear(
+        number(low, 1.2)(rng), weight_decay=decay(rng), depth=depth, truncation=truncation
+    )
 
 
 def varied(rng):
     """Return a network whose init scale is a law."""
-    return fl.DiagonalLinear(fl.Empirical(rng.uniform(0.4, 1.0, 2)), decay(rng))
+    return fl.DiagonalLinear(fl.Empirical(rng.uniform(0.4, 1.0, 2)), weight_decay=decay(rng))
 
 
 def soft(rng):
     return fl.Reparametrized(
-        jnp.tanh, fl.Normal(float(rng.uniform(0.2, 0.7))), decay(rng), float(rng.uniform(0.7, 2.0))
+        jnp.tanh,
+        init=fl.Normal(float(rng.uniform(0.2, 0.7))),
+        weight_decay=decay(rng),
+        rate=float(rng.uniform(0.7, 2.0)),
     )
 
 
@@ -63,7 +70,7 @@ def product(theta):
 
 
 def line(rng):
-    return fl.Reparametrized(product, rng.uniform(0.3, 0.8, 2), decay(rng))
+    return fl.Reparametrized(product, init=rng.uniform(0.3, 0.8, 2), weight_decay=decay(rng))
 
 
 def same(theta):
@@ -76,12 +83,14 @@ def correlated(normals, w_star):
 
 def units(rng):
     """Return a model with two outputs."""
-    return fl.Reparametrized(same, correlated, decay(rng), float(rng.uniform(0.7, 1.3)), num_normals=2)
+    return fl.Reparametrized(
+        same, init=correlated, weight_decay=decay(rng), rate=float(rng.uniform(0.7, 1.3)), num_normals=2
+    )
 
 
 def start_near(rng):
     """Return a linear model that begins near the teacher, as phase retrieval needs."""
-    return fl.Linear(0.0, float(rng.uniform(0.3, 0.6)), float(rng.uniform(0.3, 0.6)))
+    return fl.Linear(0.0, init_scale=float(rng.uniform(0.3, 0.6)), init_overlap=float(rng.uniform(0.3, 0.6)))
 
 
 def committee(f):
@@ -92,31 +101,35 @@ def indices(f):
     return jnp.tanh(f[0]) * (1.0 + 0.5 * jnp.tanh(f[1]))
 
 
-QUARTIC = fl.CustomLoss(lambda f_star, n: f_star**2, lambda f, y: 0.25 * (f**2 - y) ** 2)
-CAUCHY = fl.CustomLoss(lambda f_star, n: f_star + 0.3 * n, lambda f, y: jnp.log1p((f - y) ** 2), is_difference=True)
-COMMITTEE = fl.CustomLoss(lambda f_star, n: committee(f_star) + 0.1 * n, lambda f, y: 0.5 * (committee(f) - y) ** 2)
-INDICES = fl.CustomLoss(lambda f_star, n: indices(f_star) + 0.3 * n, lambda f, y: (indices(f) - y) ** 2)
+QUARTIC = fl.CustomLoss(lambda f_star, n: f_star**2, loss=lambda f, y: 0.25 * (f**2 - y) ** 2)
+CAUCHY = fl.CustomLoss(
+    lambda f_star, n: f_star + 0.3 * n, loss=lambda f, y: jnp.log1p((f - y) ** 2), is_difference=True
+)
+COMMITTEE = fl.CustomLoss(
+    lambda f_star, n: committee(f_star) + 0.1 * n, loss=lambda f, y: 0.5 * (committee(f) - y) ** 2
+)
+INDICES = fl.CustomLoss(lambda f_star, n: indices(f_star) + 0.3 * n, loss=lambda f, y: (indices(f) - y) ** 2)
 
 
 def regression(target, *ratios):
-    return lambda rng: fl.Regression(some(rng, *ratios), noise_var(rng), target(rng))
+    return lambda rng: fl.Regression(some(rng, *ratios), noise_var=noise_var(rng), target=target(rng))
 
 
 def huber(target, *ratios):
     loss = lambda rng: fl.HuberLoss(*rng.uniform((0.4, 0.2), (1.2, 0.6)), tail=some(rng, 0.0, 1.0))
-    return lambda rng: fl.GeneralizedLinear(some(rng, *ratios), target(rng), loss(rng))
+    return lambda rng: fl.GeneralizedLinear(some(rng, *ratios), target=target(rng), loss=loss(rng))
 
 
 def custom(target, loss, *ratios):
-    return lambda rng: fl.GeneralizedLinear(some(rng, *ratios), target(rng), loss)
+    return lambda rng: fl.GeneralizedLinear(some(rng, *ratios), target=target(rng), loss=loss)
 
 
 def signed(target, *ratios):
-    return lambda rng: fl.Classification(some(rng, *ratios), target(rng))
+    return lambda rng: fl.Classification(some(rng, *ratios), target=target(rng))
 
 
 def logistic(target, *ratios):
-    return lambda rng: fl.Classification(some(rng, *ratios), target(rng), slope=float(rng.uniform(1.0, 4.0)))
+    return lambda rng: fl.Classification(some(rng, *ratios), target=target(rng), slope=float(rng.uniform(1.0, 4.0)))
 
 
 def flow(rng):
@@ -124,22 +137,24 @@ def flow(rng):
 
 
 def descent(low=0.1, high=0.3):
-    return lambda rng: fl.GradientDescent(number(low, high)(rng), STEPS)
+    return lambda rng: fl.GradientDescent(number(low, high)(rng), num_steps=STEPS)
 
 
 def momentum(rng):
-    return fl.GradientDescent(number(0.03, 0.1)(rng), STEPS, float(rng.uniform(0.5, 0.9)))
+    return fl.GradientDescent(number(0.03, 0.1)(rng), num_steps=STEPS, momentum=float(rng.uniform(0.5, 0.9)))
 
 
 def nesterov(rng):
     """Return Nesterov's steps with a schedule of sizes, and a weight decay that ends midway."""
     sizes = number(0.05, 0.15)(rng) / (1.0 + 0.1 * np.arange(STEPS))
     factors = (np.arange(STEPS) < STEPS // 2).astype(float)
-    return fl.GradientDescent(sizes, STEPS, float(rng.uniform(0.5, 0.9)), nesterov=True, decay_factor=factors)
+    return fl.GradientDescent(
+        sizes, num_steps=STEPS, momentum=float(rng.uniform(0.5, 0.9)), nesterov=True, decay_factor=factors
+    )
 
 
 def cosine(rng):
-    return fl.GradientDescent(step(rng) * (1.0 + np.cos(np.pi * np.arange(STEPS) / STEPS)) / 1.5, STEPS)
+    return fl.GradientDescent(step(rng) * (1.0 + np.cos(np.pi * np.arange(STEPS) / STEPS)) / 1.5, num_steps=STEPS)
 
 
 def batches(low=0.2, **more):
@@ -147,17 +162,19 @@ def batches(low=0.2, **more):
 
     def make(rng):
         part = float(rng.uniform(low, 0.8))
-        return fl.StochasticGradientDescent(part, 0.5 * part * some(rng, 0.5, 1.0), STEPS, **more)
+        return fl.StochasticGradientDescent(part, step_size=0.5 * part * some(rng, 0.5, 1.0), num_steps=STEPS, **more)
 
     return make
 
 
 def fresh_labels(rng):
-    return fl.StochasticGradientDescent(1.0, step(rng), STEPS, label_noise=float(rng.uniform(0.1, 0.5)))
+    return fl.StochasticGradientDescent(
+        1.0, step_size=step(rng), num_steps=STEPS, label_noise=float(rng.uniform(0.1, 0.5))
+    )
 
 
 def langevin(low=0.001, high=0.01):
-    return lambda rng: fl.Langevin(number(low, high)(rng), number(0.05, 0.2)(rng), STEPS)
+    return lambda rng: fl.Langevin(number(low, high)(rng), step_size=number(0.05, 0.2)(rng), num_steps=STEPS)
 
 
 kept, momentum_batches = batches(0.4, persistent=True), batches(0.4, momentum=0.5)

@@ -22,7 +22,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| init scale | aspect ratio | gamma | training error | test error |\n|---|---|---|---|---|")
     for scale, ratio in PROBLEMS:
-        model, task = fl.DiagonalLinear(scale), fl.Regression(ratio, 0.01, fl.Bernoulli(0.1))
+        model, task = fl.DiagonalLinear(scale), fl.Regression(ratio, noise_var=0.01, target=fl.Bernoulli(0.1))
         rate = fl.convergence_rate(model, task)
         times = np.linspace(0.0, END, 61) / float(rate.gamma)
         training = fl.GradientFlow(times[-1])

@@ -13,13 +13,13 @@ import flowlimit as fl
 
 
 def flow(init_scale, weight_decay, aspect_ratio, noise_var, horizon):
-    task = fl.Regression(aspect_ratio, noise_var, fl.Bernoulli(0.1))
-    return fl.DiagonalLinear(init_scale, weight_decay), task, fl.GradientFlow(horizon)
+    task = fl.Regression(aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(0.1))
+    return fl.DiagonalLinear(init_scale, weight_decay=weight_decay), task, fl.GradientFlow(horizon)
 
 
 def descent(model, aspect_ratio, noise_var, step_size, num_steps, target=None):
-    task = fl.Regression(aspect_ratio, noise_var, target or fl.Bernoulli(0.1))
-    return model, task, fl.GradientDescent(step_size, num_steps)
+    task = fl.Regression(aspect_ratio, noise_var=noise_var, target=target or fl.Bernoulli(0.1))
+    return model, task, fl.GradientDescent(step_size, num_steps=num_steps)
 
 
 PROBLEMS = [
@@ -31,11 +31,11 @@ PROBLEMS = [
     flow(10.0, 0.0, 0.5, 0.01, 0.5),
     flow(10.0, 0.1, 0.5, 0.01, 80.0),
     flow(0.3, 0.1, 2.0, 0.05, 50.0),
-    descent(fl.DiagonalLinear(0.3, 0.05), 0.5, 0.01, 0.2, 100),
+    descent(fl.DiagonalLinear(0.3, weight_decay=0.05), 0.5, 0.01, 0.2, 100),
     descent(fl.DiagonalLinear(0.3), 0.5, 0.01, 1.0, 24),
     descent(fl.DiagonalLinear(0.5, depth=3), 1.1, 0.01, 0.2, 60),
-    descent(fl.Linear(1 / 6, 1.0, 0.2), 3.0, 0.0, 0.3, 50, fl.Normal()),
-    descent(fl.DiagonalLinear(1.0, 0.1), 2.0, 0.0, 0.2, 60, fl.SparseRademacher(0.2)),
+    descent(fl.Linear(1 / 6, init_scale=1.0, init_overlap=0.2), 3.0, 0.0, 0.3, 50, fl.Normal()),
+    descent(fl.DiagonalLinear(1.0, weight_decay=0.1), 2.0, 0.0, 0.2, 60, fl.SparseRademacher(0.2)),
 ]
 
 

@@ -18,8 +18,10 @@ import flowlimit as fl
 
 def draw_problem(rng, longest=100.0):
     log = lambda low, high: float(np.exp(rng.uniform(np.log(low), np.log(high))))
-    model = fl.DiagonalLinear(log(0.05, 10.0), rng.choice([0.0, rng.uniform(0.0, 0.3)]))
-    task = fl.Regression(log(0.3, 3.0), rng.choice([0.0, rng.uniform(0.0, 0.1)]), fl.Bernoulli(rng.uniform(0.05, 0.5)))
+    model = fl.DiagonalLinear(log(0.05, 10.0), weight_decay=rng.choice([0.0, rng.uniform(0.0, 0.3)]))
+    task = fl.Regression(
+        log(0.3, 3.0), noise_var=rng.choice([0.0, rng.uniform(0.0, 0.1)]), target=fl.Bernoulli(rng.uniform(0.05, 0.5))
+    )
     return model, task, fl.GradientFlow(log(1.0, longest))
 
 

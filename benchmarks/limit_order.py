@@ -22,7 +22,7 @@ from flowlimit.dmft.sampling.paths import Cloud, Counts, live_strata, make_paths
 
 jax.config.update("jax_enable_x64", True)
 
-NOUNS = fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), fl.GradientFlow(20.0)
+NOUNS = fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)), fl.GradientFlow(20.0)
 TIMES = np.array([1.0, 5.0, 10.0, 20.0])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import flowlimit as fl
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 
 
 def reference(rtol: float, limit: float | None) -> None:

@@ -35,43 +35,47 @@ PRODUCT = fl.CustomLoss(
 TWO_UNITS = fl.Reparametrized(
     weight=lambda theta: theta, init=lambda normals, w_star: 0.5 * normals + 0.3 * w_star, num_normals=2
 )
-TWO_TEACHERS = fl.Independent(NORMAL, 2)
+TWO_TEACHERS = fl.Independent(NORMAL, count=2)
 PROBLEMS = {
-    "logistic, sign teacher": (fl.Linear(), fl.Classification(2.0, NORMAL), fl.GradientDescent(0.5, 60)),
+    "logistic, sign teacher": (
+        fl.Linear(),
+        fl.Classification(2.0, target=NORMAL),
+        fl.GradientDescent(0.5, num_steps=60),
+    ),
     "logistic, logistic teacher": (
         fl.Linear(weight_decay=0.1, init_scale=0.5, init_overlap=0.3),
-        fl.Classification(1.0, NORMAL, slope=2.0),
-        fl.GradientDescent(0.5, 60),
+        fl.Classification(1.0, target=NORMAL, slope=2.0),
+        fl.GradientDescent(0.5, num_steps=60),
     ),
     "logistic, sparse teacher": (
         fl.DiagonalLinear(0.5),
-        fl.Classification(1.0, fl.Bernoulli(0.2)),
-        fl.GradientDescent(0.5, 60),
+        fl.Classification(1.0, target=fl.Bernoulli(0.2)),
+        fl.GradientDescent(0.5, num_steps=60),
     ),
     "Huber, heavy-tailed noise": (
         fl.Linear(),
-        fl.GeneralizedLinear(2.0, NORMAL, fl.HuberLoss(threshold=1.0, noise_std=0.5, tail=1.0)),
-        fl.GradientDescent(0.2, 50),
+        fl.GeneralizedLinear(2.0, target=NORMAL, loss=fl.HuberLoss(threshold=1.0, noise_std=0.5, tail=1.0)),
+        fl.GradientDescent(0.2, num_steps=50),
     ),
     "Huber, sparse teacher": (
         fl.DiagonalLinear(0.3, weight_decay=0.05),
-        fl.GeneralizedLinear(0.8, fl.Bernoulli(0.1), fl.HuberLoss(threshold=0.3, noise_std=0.1, tail=1.0)),
-        fl.GradientDescent(0.3, 60),
+        fl.GeneralizedLinear(0.8, target=fl.Bernoulli(0.1), loss=fl.HuberLoss(threshold=0.3, noise_std=0.1, tail=1.0)),
+        fl.GradientDescent(0.3, num_steps=60),
     ),
     "phase retrieval, correlated start": (
         fl.Linear(init_scale=0.5, init_overlap=0.5),
-        fl.GeneralizedLinear(4.0, NORMAL, QUARTIC),
-        fl.GradientDescent(0.05, 60),
+        fl.GeneralizedLinear(4.0, target=NORMAL, loss=QUARTIC),
+        fl.GradientDescent(0.05, num_steps=60),
     ),
     "committee of two units": (
         TWO_UNITS,
-        fl.GeneralizedLinear(2.0, TWO_TEACHERS, COMMITTEE),
-        fl.GradientDescent(0.5, 40),
+        fl.GeneralizedLinear(2.0, target=TWO_TEACHERS, loss=COMMITTEE),
+        fl.GradientDescent(0.5, num_steps=40),
     ),
     "two-index model": (
         TWO_UNITS,
-        fl.GeneralizedLinear(3.0, TWO_TEACHERS, PRODUCT),
-        fl.GradientDescent(0.5, 40),
+        fl.GeneralizedLinear(3.0, target=TWO_TEACHERS, loss=PRODUCT),
+        fl.GradientDescent(0.5, num_steps=40),
     ),
 }
 

@@ -10,22 +10,25 @@ import os
 import subprocess
 import sys
 
-TASK = "fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
+SIGNS = "fl.Classification(2.0, target=fl.Normal())"
+TASK = "fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))"
+BATCHES = "fl.StochasticGradientDescent(0.3, step_size=0.1, num_steps=60)"
+FEW = "fl.GradientDescent(0.1, num_steps=20)"
 LIMITS = {
     "network, flow": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(20.0), rtol=2e-2",
     "network, flow, more paths": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(5.0), rtol=2e-3",
     "depth 3, flow": f"fl.DiagonalLinear(0.5, depth=3), {TASK}, fl.GradientFlow(5.0), rtol=5e-2",
-    "network, 100 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 100), rtol=5e-2",
-    "network, 300 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 300), rtol=0.2",
-    "logistic, 40 steps": "fl.Linear(), fl.Classification(2.0, fl.Normal()), fl.GradientDescent(0.5, 40), rtol=5e-2",
+    "network, 100 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, num_steps=100), rtol=5e-2",
+    "network, 300 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, num_steps=300), rtol=0.2",
+    "logistic, 40 steps": f"fl.Linear(), {SIGNS}, fl.GradientDescent(0.5, num_steps=40), rtol=5e-2",
     "linear, flow": f"fl.Linear(), {TASK}, fl.GradientFlow(20.0), rtol=1e-3",
-    "linear, 300 steps": f"fl.Linear(), {TASK}, fl.GradientDescent(0.1, 300), rtol=1e-3",
-    "batches, 60 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.StochasticGradientDescent(0.3, 0.1, 60), rtol=0.1",
-    "Langevin, 60 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.Langevin(1e-3, 0.1, 60), rtol=0.1",
+    "linear, 300 steps": f"fl.Linear(), {TASK}, fl.GradientDescent(0.1, num_steps=300), rtol=1e-3",
+    "batches, 60 steps": f"fl.DiagonalLinear(0.3), {TASK}, {BATCHES}, rtol=0.1",
+    "Langevin, 60 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.Langevin(1e-3, step_size=0.1, num_steps=60), rtol=0.1",
 }
 RUNS = {
     "runs, flow, dim 2000": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(5.0), dim=2000, trials=2",
-    "runs, steps, dim 6000": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 20), dim=6000, trials=2",
+    "runs, steps, dim 6000": f"fl.DiagonalLinear(0.3), {TASK}, {FEW}, dim=6000, trials=2",
 }
 SCRIPT = """
 import dataclasses, json, warnings

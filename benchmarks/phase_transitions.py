@@ -19,7 +19,7 @@ from flowlimit.asymptotics.phases import crossing_times, learning_times
 
 jax.config.update("jax_enable_x64", True)
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 DECAY = 0.1
 LARGE, SMALL = (10.0, 100.0, 1e3, 1e4), (0.1, 0.01, 1e-3, 1e-4)
 
@@ -27,7 +27,7 @@ LARGE, SMALL = (10.0, 100.0, 1e3, 1e4), (0.1, 0.01, 1e-3, 1e-4)
 def rich(time_limit: float) -> None:
     print("| init scale | rich | rich_sharp | detected | ratios |\n|---|---|---|---|---|")
     for scale in LARGE:
-        model = fl.DiagonalLinear(scale, DECAY)
+        model = fl.DiagonalLinear(scale, weight_decay=DECAY)
         horizon = fl.GradientFlow(2.0 * np.log(scale) / DECAY + 100.0)
         phases = fl.label_phases(fl.solve_dmft(model, TASK, horizon, rtol=3e-2, key=0, time_limit=time_limit))
         one, two = phases.predicted["rich"], phases.predicted["rich_sharp"]

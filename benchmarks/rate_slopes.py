@@ -30,7 +30,7 @@ def main() -> None:
             given = [scale, rng.uniform(low, high, count), noise, rng.uniform(0.02, 0.9, count)]
 
             def log_gamma(log_scale, ratio, noise, p, law: Any = law, case: Any = case):
-                task = fl.Regression(ratio, noise, law(p))
+                task = fl.Regression(ratio, noise_var=noise, target=law(p))
                 return jnp.log(fl.convergence_rate(fl.DiagonalLinear(jnp.exp(log_scale)), task, case=case).gamma)
 
             slopes = np.asarray(jax.vmap(jax.grad(log_gamma))(jnp.log(scale), *map(jnp.asarray, given[1:])))

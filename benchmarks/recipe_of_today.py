@@ -86,7 +86,7 @@ def recipe_cost(target, seconds, bias, spread):
 
 def measure_limit(paths, few, edges, repeats=5):
     """Seconds and error of one solve of flowlimit on given panels."""
-    model, task = fl.DiagonalLinear(SCALE), fl.Regression(DELTA, NOISE**2, fl.Bernoulli(SPARSITY))
+    model, task = fl.DiagonalLinear(SCALE), fl.Regression(DELTA, noise_var=NOISE**2, target=fl.Bernoulli(SPARSITY))
     training = fl.GradientFlow(TIMES[-1])
     plan = make_plan(model, task, training, key=jax.random.key(0), rtol=1e-2, measure=Measure(()), memory_limit=2**32)
     grid = make_grid(training.clock, edges, TIMES, 8)

@@ -26,8 +26,8 @@ OBSERVABLES = {"overlap": lambda w, w_star: w * w_star}
 def solve(key: int) -> fl.Limit:
     """Solve the problem as a user would."""
     model = fl.Linear(weight_decay=DECAY, init_scale=1.0, init_overlap=OVERLAP)
-    task = fl.Regression(DELTA, 0.0, fl.Normal())
-    return fl.solve_dmft(model, task, fl.GradientDescent(STEP, STEPS), key=key, observables=OBSERVABLES)
+    task = fl.Regression(DELTA, noise_var=0.0, target=fl.Normal())
+    return fl.solve_dmft(model, task, fl.GradientDescent(STEP, num_steps=STEPS), key=key, observables=OBSERVABLES)
 
 
 def exact() -> tuple[np.ndarray, np.ndarray]:

@@ -33,7 +33,7 @@ def check(table):
     for i in where:
         here = table.points.isel(point=int(i))
         scale, ratio, noise, probability = (float(here[name]) for name in table.problem["over"])
-        task = fl.Regression(ratio, noise, fl.Bernoulli(probability))
+        task = fl.Regression(ratio, noise_var=noise, target=fl.Bernoulli(probability))
         known = float(fl.fixed_point(fl.DiagonalLinear(scale), task).test_error)
         worst = max(worst, abs(float(here["test_error"]) - known) / max(known, 1e-15))
     return worst
@@ -47,7 +47,7 @@ def main():
     arguments = parser.parse_args()
     from distributed import Client
 
-    model, task = fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    model, task = fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     began = time.perf_counter()
     with local_cluster(arguments.workers) as cluster, Client(cluster) as client:
         over = axes(arguments.side)

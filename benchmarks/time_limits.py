@@ -12,12 +12,12 @@ import os
 import subprocess
 import sys
 
-TASK = "fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
+TASK = "fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))"
 PROBLEMS = {
     "README": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(20.0), rtol=2e-2",
-    "300 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, 300)",
+    "300 steps": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientDescent(0.1, num_steps=300)",
     "depth 3": f"fl.DiagonalLinear(0.3, depth=3), {TASK}, fl.GradientFlow(20.0)",
-    "logistic": "fl.Linear(), fl.Classification(2.0, fl.Normal()), fl.GradientDescent(0.5, 50)",
+    "logistic": "fl.Linear(), fl.Classification(2.0, target=fl.Normal()), fl.GradientDescent(0.5, num_steps=50)",
     "horizon 1000": f"fl.DiagonalLinear(0.3), {TASK}, fl.GradientFlow(1000.0)",
     "init scale .01": f"fl.DiagonalLinear(0.01), {TASK}, fl.GradientFlow(40.0)",
 }

@@ -13,20 +13,23 @@ import flowlimit as fl
 
 COSINE = lambda i: 0.1 * (1 + np.cos(np.pi * i / 40))
 TRAININGS = {
-    "batches of .5": fl.StochasticGradientDescent(0.5, 0.2, 40),
-    "batches of .1": fl.StochasticGradientDescent(0.1, 0.05, 40),
-    "kept batch of .5": fl.StochasticGradientDescent(0.5, 0.1, 40, persistent=True),
-    "kept batch of .1": fl.StochasticGradientDescent(0.1, 0.02, 40, persistent=True),
-    "momentum .9": fl.GradientDescent(0.05, 40, momentum=0.9),
-    "Nesterov .9": fl.GradientDescent(0.05, 40, momentum=0.9, nesterov=True),
-    "Langevin, temperature .001": fl.Langevin(0.001, 0.1, 40),
-    "Langevin, temperature .01": fl.Langevin(0.01, 0.1, 40),
-    "fresh labels": fl.StochasticGradientDescent(1.0, 0.1, 40, label_noise=0.5),
-    "cosine schedule": fl.GradientDescent(COSINE, 40),
+    "batches of .5": fl.StochasticGradientDescent(0.5, step_size=0.2, num_steps=40),
+    "batches of .1": fl.StochasticGradientDescent(0.1, step_size=0.05, num_steps=40),
+    "kept batch of .5": fl.StochasticGradientDescent(0.5, step_size=0.1, num_steps=40, persistent=True),
+    "kept batch of .1": fl.StochasticGradientDescent(0.1, step_size=0.02, num_steps=40, persistent=True),
+    "momentum .9": fl.GradientDescent(0.05, num_steps=40, momentum=0.9),
+    "Nesterov .9": fl.GradientDescent(0.05, num_steps=40, momentum=0.9, nesterov=True),
+    "Langevin, temperature .001": fl.Langevin(0.001, step_size=0.1, num_steps=40),
+    "Langevin, temperature .01": fl.Langevin(0.01, step_size=0.1, num_steps=40),
+    "fresh labels": fl.StochasticGradientDescent(1.0, step_size=0.1, num_steps=40, label_noise=0.5),
+    "cosine schedule": fl.GradientDescent(COSINE, num_steps=40),
 }
 PROBLEMS = {
-    "linear": (fl.Linear(0.1, 0.5, 0.2), fl.Regression(2.0, 0.1, fl.Normal())),
-    "network": (fl.DiagonalLinear(0.5, 0.05), fl.Regression(2.0, 0.05, fl.Bernoulli(0.2))),
+    "linear": (fl.Linear(0.1, init_scale=0.5, init_overlap=0.2), fl.Regression(2.0, noise_var=0.1, target=fl.Normal())),
+    "network": (
+        fl.DiagonalLinear(0.5, weight_decay=0.05),
+        fl.Regression(2.0, noise_var=0.05, target=fl.Bernoulli(0.2)),
+    ),
 }
 
 

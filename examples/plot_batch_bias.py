@@ -24,7 +24,9 @@ names, horizon, fractions = ("test_error", "off_support"), 24.0, (1.0, 0.4, 0.25
 limits, runs = {}, {}
 for fraction in fractions:
     for num_steps in (120, 40, 32, 24):
-        training = fl.StochasticGradientDescent(fraction, horizon / num_steps, num_steps)  # all data at fraction 1
+        training = fl.StochasticGradientDescent(
+            fraction, step_size=horizon / num_steps, num_steps=num_steps
+        )  # all data at fraction 1
         problem, options = (model, task, training), {"observables": off_support, "throw": False}
         runs[fraction, num_steps] = fl.simulate(*problem, dim=600, trials=20, key=1, **options)
         if num_steps < 120:  # short steps cost a limit most, and tell least

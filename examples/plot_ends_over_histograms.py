@@ -12,9 +12,9 @@ import flowlimit as fl
 
 target = fl.Bernoulli(0.1)
 problems = [
-    (fl.DiagonalLinear(0.3, weight_decay=0.1), fl.Regression(0.5, 0.01, target)),
-    (fl.DiagonalLinear(0.3), fl.Regression(1.5, 0.01, target)),
-    (fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, target)),
+    (fl.DiagonalLinear(0.3, weight_decay=0.1), fl.Regression(0.5, noise_var=0.01, target=target)),
+    (fl.DiagonalLinear(0.3), fl.Regression(1.5, noise_var=0.01, target=target)),
+    (fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=target)),
 ]
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
 for (model, task), axis in zip(problems, axes, strict=True):

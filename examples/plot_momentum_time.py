@@ -24,7 +24,9 @@ def train(model, task, effective_step, num_steps):
     """Limits and runs of the four trainings in steps of one effective size."""
     found = {}
     for name, (beta, nesterov, *_) in looks.items():
-        training = fl.GradientDescent(effective_step * (1.0 - beta), num_steps, momentum=beta, nesterov=nesterov)
+        training = fl.GradientDescent(
+            effective_step * (1.0 - beta), num_steps=num_steps, momentum=beta, nesterov=nesterov
+        )
         limit = fl.solve_dmft(model, task, training, rtol=5e-2, key=0)
         found[name] = limit, fl.simulate(model, task, training, dim=600, trials=10, key=0)
     return found
@@ -57,7 +59,7 @@ for name, (limit, _) in short.items():
     print(
         f"{name}: {away.max():.1%} above descent at the worst, {away[20]:.1%} at effective time 4, {away[-1]:.1%} at 8"
     )
-same_memory = fl.GradientDescent(0.05 * (1.0 - 0.9), 160, momentum=0.9)
+same_memory = fl.GradientDescent(0.05 * (1.0 - 0.9), num_steps=160, momentum=0.9)
 crosses = fl.simulate(network, task, same_memory, dim=600, trials=10, key=0)
 away = crosses.test_error[::4] / short["heavy ball, 0.6"][1].test_error - 1.0
 print(f"runs of heavy ball, 0.9 and 0.6, of one memory: {np.abs(away[10:]).max():.1%} apart from effective time 2 on")

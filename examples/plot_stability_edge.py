@@ -42,7 +42,7 @@ print(f"network: {start_edge:.4f} at the start, {end_edge:.4f} where flow ends")
 # Past it
 # -------
 def train(model, step_size):
-    training = fl.GradientDescent(step_size, num_steps)
+    training = fl.GradientDescent(step_size, num_steps=num_steps)
     limit = fl.solve_dmft(model, task, training, rtol=1e-1, key=0, throw=False)
     runs = fl.simulate(model, task, training, dim=600, trials=20, key=0, throw=False)
     last = (limit.test_error[-1], limit.test_error_stderr[-1]) if limit.replicas else (np.nan, np.nan)

@@ -37,8 +37,10 @@ def run_limit_and_runs(model: fl.DiagonalLinear, task: fl.Regression, folder: Pa
         again = fl.load(folder / f"{name}.zarr")
         assert np.array_equal(again.test_error, result.test_error)
     fl.plot.curves(limit, runs).flat[0].figure.savefig(folder / "curves.png")
-    signs = fl.Classification(2.0, fl.Normal())
-    assert np.isfinite(fl.solve_dmft(fl.Linear(), signs, fl.GradientDescent(0.3, 4), rtol=0.2).test_error).all()
+    signs = fl.Classification(2.0, target=fl.Normal())
+    assert np.isfinite(
+        fl.solve_dmft(fl.Linear(), signs, fl.GradientDescent(0.3, num_steps=4), rtol=0.2).test_error
+    ).all()
 
 
 def run_sweep(model: fl.DiagonalLinear, task: fl.Regression, folder: Path) -> None:
@@ -60,7 +62,7 @@ def run_command(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    nouns = fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    nouns = fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     run_closed_forms(*nouns)
     with tempfile.TemporaryDirectory() as where:
         run_limit_and_runs(*nouns, Path(where))

@@ -30,7 +30,7 @@ def test_every_case_works_or_refuses_by_name(layer, tmp_path):
 
 NONE = {"train_error": np.zeros(0)}
 EMPTY = fl.Limit(np.zeros(0), {"train_error": np.zeros((0, 0))}, True, *[NONE] * 3, fl.Outcome())
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 MODEL = fl.DiagonalLinear(0.3)
 
 

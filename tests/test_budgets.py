@@ -8,7 +8,7 @@ import flowlimit as fl
 from flowlimit.numerics.deadline import checked_seconds
 from flowlimit.numerics.memory import checked_bytes
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 NETWORK = fl.DiagonalLinear(0.3)
 
 
@@ -44,11 +44,11 @@ def refused(call):
 )
 def test_a_billion_steps_are_refused_at_once(model):
     """By the first call of their kind within seconds, since tracing a model takes some, and at once after that."""
-    training = fl.GradientDescent(0.1, 10**9)
+    training = fl.GradientDescent(0.1, num_steps=10**9)
     calls = [
         lambda: fl.solve_dmft(model, TASK, training),
         lambda: fl.simulate(model, TASK, training, dim=100),
-        lambda: fl.simulate(model, TASK, fl.GradientDescent(0.1, 10), dim=10**12),
+        lambda: fl.simulate(model, TASK, fl.GradientDescent(0.1, num_steps=10), dim=10**12),
     ]
     for call in calls:
         refused(call)
@@ -57,13 +57,15 @@ def test_a_billion_steps_are_refused_at_once(model):
 
 def test_memory_holds_for_linear_models():
     """Their number of paths follows from the number of steps, and was not compared with what is allowed."""
-    seconds = refused(lambda: fl.solve_dmft(fl.Linear(), TASK, fl.GradientDescent(0.01, 20_000), memory_limit=2**30))
+    seconds = refused(
+        lambda: fl.solve_dmft(fl.Linear(), TASK, fl.GradientDescent(0.01, num_steps=20_000), memory_limit=2**30)
+    )
     assert seconds < 60.0
 
 
 def test_no_answer_raises_and_says_so():
     """A limit that ends before there are error bars has no answer: that is a code of its own, and an error."""
-    problem = NETWORK, TASK, fl.GradientDescent(0.1, 5)
+    problem = NETWORK, TASK, fl.GradientDescent(0.1, num_steps=5)
     with pytest.raises(fl.FlowlimitError, match=r"no answer.*time_limit"):
         fl.solve_dmft(*problem, time_limit=1e-3)
     limit = fl.solve_dmft(*problem, time_limit=1e-3, throw=False)

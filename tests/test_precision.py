@@ -12,7 +12,7 @@ import pytest
 
 import flowlimit as fl
 
-TASK = fl.Regression(2.0, 0.1, fl.Normal())
+TASK = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
 FLAGS = {
     "single precision": [(jax.enable_x64, False)],
     "other random bits": [(jax.threefry_partitionable, False)],
@@ -24,10 +24,10 @@ FLAGS = {
 
 def everything():
     """A limit, runs, closed forms and a data set: numbers of every room."""
-    training = fl.GradientDescent(0.5, 6)
+    training = fl.GradientDescent(0.5, num_steps=6)
     limit = fl.solve_dmft(fl.Linear(init_scale=0.5), TASK, training, rtol=0.1, key=3)
     runs = fl.simulate(fl.Linear(init_scale=0.5), TASK, training, dim=20, trials=2, key=3)
-    sparse = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    sparse = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     point = fl.fixed_point(fl.DiagonalLinear(0.3), sparse)
     data = fl.draw(TASK, dim=5, key=2**40)
     return [
@@ -64,11 +64,11 @@ def test_traced_numbers_in_single_precision_are_refused():
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: fl.Regression(0.1, 0.3, fl.Empirical([0.1, 0.7])),
-        lambda: fl.DiagonalLinear(fl.Normal(0.1), 0.7),
-        lambda: fl.GradientDescent(lambda i: 0.1 / (1 + i), 3, momentum=0.7),
+        lambda: fl.Regression(0.1, noise_var=0.3, target=fl.Empirical([0.1, 0.7])),
+        lambda: fl.DiagonalLinear(fl.Normal(0.1), weight_decay=0.7),
+        lambda: fl.GradientDescent(lambda i: 0.1 / (1 + i), num_steps=3, momentum=0.7),
         lambda: fl.Reparametrized(np.sinh, init=0.1),
-        lambda: fl.fixed_point(fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))),
+        lambda: fl.fixed_point(fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))),
     ],
 )
 def test_pickles_keep_their_digits(made):

@@ -95,11 +95,11 @@ def test_words_for_verbs_and_functions_of_numpy():
     """In a process of its own: here types of arguments are checked before."""
     code = (
         "import flowlimit as fl, numpy as np\n"
-        "problem = fl.Regression(0.5, 0.1, fl.Normal()), fl.GradientDescent(0.1, 3)\n"
-        "try: fl.solve_dmft(fl.Reparametrized(lambda x: np.tanh(x), 0.5), *problem)\n"
+        "problem = fl.Regression(0.5, noise_var=0.1, target=fl.Normal()), fl.GradientDescent(0.1, num_steps=3)\n"
+        "try: fl.solve_dmft(fl.Reparametrized(lambda x: np.tanh(x), init=0.5), *problem)\n"
         "except ValueError as error: assert 'use jax.numpy in place of numpy, e.g. jnp.tanh' in str(error), error\n"
         "else: raise AssertionError\n"
-        "try: fl.sweep('rate', fl.Linear(), fl.Regression(0.5, 0.1, fl.Normal()), over={'key': [0]})\n"
+        "try: fl.sweep('rate', fl.Linear(), fl.Regression(0.5, noise_var=0.1, target=fl.Normal()), over={'key': [0]})\n"
         "except TypeError as error: assert str(error).endswith('did you mean fl.convergence_rate?'), error\n"
         "else: raise AssertionError"
     )
@@ -113,9 +113,12 @@ def solve(model, **options):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: fl.Regression(0.5, 0.1, np.ones(100)), r"needs a Law, .*target=fl\.Empirical\(values\)$"),
-        (lambda: fl.GeneralizedLinear(0.5, [1.0, 2.0], fl.HuberLoss()), r"target=fl\.Empirical\(values\)$"),
-        (lambda: fl.Regression(-1.0, 0.1, fl.Normal()), r"aspect_ratio: .*\(n/d, samples over dim\)"),
+        (
+            lambda: fl.Regression(0.5, noise_var=0.1, target=np.ones(100)),
+            r"needs a Law, .*target=fl\.Empirical\(values\)$",
+        ),
+        (lambda: fl.GeneralizedLinear(0.5, target=[1.0, 2.0], loss=fl.HuberLoss()), r"target=fl\.Empirical\(values\)$"),
+        (lambda: fl.Regression(-1.0, noise_var=0.1, target=fl.Normal()), r"aspect_ratio: .*\(n/d, samples over dim\)"),
         (lambda: fl.Regression(**NUMBERS, design=fl.MatrixDesign(np.eye(3))), "needs aspect_ratio=1, which is n/d"),
         (lambda: named_observables(lambda w, w_star: w), r"needs names with functions, e.g. \{'overlap': lambda w"),
         (

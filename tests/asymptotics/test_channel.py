@@ -10,7 +10,7 @@ from flowlimit.asymptotics.channel import make_channel
 from flowlimit.asymptotics.shrinkage import MirrorThreshold, SoftThreshold
 
 TAU, STRENGTH, SCALE = 0.4, 0.3, 0.25
-LAWS = [fl.BernoulliGauss(0.2), fl.SparseRademacher(0.3, 2.0)]
+LAWS = [fl.BernoulliGauss(0.2), fl.SparseRademacher(0.3, value=2.0)]
 
 
 def mirror(x):

@@ -15,7 +15,7 @@ from flowlimit.problem.laws import Law
 
 LAWS = [
     fl.Bernoulli(0.1),
-    fl.SparseRademacher(0.3, 2.0),
+    fl.SparseRademacher(0.3, value=2.0),
     fl.BernoulliGauss(0.2),
     fl.Normal(0.7),
     fl.PointMass(0.4),
@@ -24,7 +24,7 @@ LAWS = [
 
 
 def regression(aspect_ratio=0.5, noise_var=0.01, target=LAWS[0]):
-    return fl.Regression(aspect_ratio, noise_var, target)
+    return fl.Regression(aspect_ratio, noise_var=noise_var, target=target)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_interpolator_by_another_quadrature(law):
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 def test_lasso_by_another_quadrature(law):
     """Closed forms of soft thresholding; the kinks cost the quadrature some digits."""
-    point = fl.fixed_point(fl.DiagonalLinear(0.3, 0.15), regression(0.8, 0.02, law))
+    point = fl.fixed_point(fl.DiagonalLinear(0.3, weight_decay=0.15), regression(0.8, 0.02, law))
     threshold, tau = float(point.strength), float(point.noise_std)
     error = brute_force(law, tau, lambda x, w_star: (soft_threshold(x, threshold) - w_star) ** 2, 800)
     active = brute_force(law, tau, lambda x, _: (abs(x) > threshold) * 1.0, 800)
@@ -125,8 +125,8 @@ def test_gradients(case, values):
     """Implicit differentiation against central differences, by init scale, weight decay, noise and aspect ratio."""
 
     def test_error(x):
-        task = fl.Regression(x[3], x[2], fl.Bernoulli(0.1))
-        return fl.fixed_point(fl.DiagonalLinear(x[0], x[1]), task, case=case).test_error
+        task = fl.Regression(x[3], noise_var=x[2], target=fl.Bernoulli(0.1))
+        return fl.fixed_point(fl.DiagonalLinear(x[0], weight_decay=x[1]), task, case=case).test_error
 
     x = jnp.array(values)
     slopes, step = jax.grad(test_error)(x), 1e-5
@@ -149,7 +149,7 @@ def test_a_thousand_at_once():
 
     def solve(case):
         one = lambda a, d, decay, n, p: fl.fixed_point(
-            fl.DiagonalLinear(a, decay), fl.Regression(d, n, fl.Bernoulli(p)), case=case
+            fl.DiagonalLinear(a, weight_decay=decay), fl.Regression(d, noise_var=n, target=fl.Bernoulli(p)), case=case
         )
         given = (scale, ratio[case], decay if case == "lasso" else 0.0 * decay, noise, sparsity)
         return jax.vmap(one)(*map(jnp.asarray, given))
@@ -164,7 +164,9 @@ def test_a_thousand_at_once():
             assert np.asarray(points.test_error)[large] == pytest.approx(least[large], rel=1e-3)
 
 
-@pytest.mark.parametrize(("model", "ratio"), [(fl.DiagonalLinear(0.3, 0.1), 0.5), (fl.DiagonalLinear(0.1), 0.5)])
+@pytest.mark.parametrize(
+    ("model", "ratio"), [(fl.DiagonalLinear(0.3, weight_decay=0.1), 0.5), (fl.DiagonalLinear(0.1), 0.5)]
+)
 def test_law(model, ratio):
     """The density and the atom add up to 1, and support recovery is what they say."""
     point = fl.fixed_point(model, regression(ratio, 0.01, fl.SparseRademacher(0.2)))
@@ -202,7 +204,10 @@ OTHER_CASE = {"lasso": [(1, 0.0)], "ridgeless": [(1, 0.1), (2, 0.5)], "interpola
 
 def numbers(case, given):
     """All answers to a problem, as one vector."""
-    model, task = fl.DiagonalLinear(given[0], given[1]), fl.Regression(given[2], given[3], fl.Bernoulli(given[4]))
+    model, task = (
+        fl.DiagonalLinear(given[0], weight_decay=given[1]),
+        fl.Regression(given[2], noise_var=given[3], target=fl.Bernoulli(given[4])),
+    )
     rate = fl.convergence_rate(model, task, case=case)
     point, times = rate.point, fl.timescales(model, task)
     evolution = fl.state_evolution(model, task, num_steps=2, case=case)
@@ -237,7 +242,7 @@ def test_residuals_travel(monkeypatch):
     for module in (fixed_point, small_init):
         monkeypatch.setattr(module, "LARGEST_RESIDUAL", -1.0)
     task = regression(target=OwnLaw())
-    error = lambda decay: fl.fixed_point(fl.DiagonalLinear(0.3, decay), task, case="lasso").test_error
+    error = lambda decay: fl.fixed_point(fl.DiagonalLinear(0.3, weight_decay=decay), task, case="lasso").test_error
     assert jnp.isnan(jax.vmap(error)(jnp.array([0.1, 0.2]))).all()
     with pytest.raises(fl.FlowlimitError, match=r"at time 10 the lasso of penalty 0\.240795 was solved to .* only"):
         fl.small_init_path(fl.DiagonalLinear(0.3), task, [10.0])
@@ -253,4 +258,4 @@ def test_times_of_a_path_are_positive_numbers(times):
 def test_steps_and_starts_of_message_passing(options, dataset):
     for verb, given in ((fl.state_evolution, regression()), (fl.amp, dataset)):
         with pytest.raises(ValueError, match=f"{next(iter(options))}: given"):
-            verb(fl.DiagonalLinear(0.3, 0.1), given, **options)
+            verb(fl.DiagonalLinear(0.3, weight_decay=0.1), given, **options)

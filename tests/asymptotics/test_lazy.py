@@ -19,7 +19,7 @@ def test_errors_of_a_large_matrix(delta):
     samples = int(delta * dim)
     X = np.random.default_rng(0).normal(size=(samples, dim)) / np.sqrt(dim)
     rates, basis = np.linalg.eigh(X.T @ X / delta)
-    found = lazy_errors(fl.Regression(delta, NOISE, fl.Bernoulli(RHO2)), TIMES)
+    found = lazy_errors(fl.Regression(delta, noise_var=NOISE, target=fl.Bernoulli(RHO2)), TIMES)
     for t, train, test in zip(TIMES, found.train_error, found.test_error, strict=True):
         left = (basis * np.exp(-rates * t)) @ basis.T  # w - w* = -left w* + gained xi
         safe = np.maximum(rates, 1e-12)
@@ -32,7 +32,7 @@ def test_errors_of_a_large_matrix(delta):
 @pytest.mark.parametrize("delta", [0.5, 2.0])
 def test_kernels_agree_with_errors_and_each_other(delta):
     """C_f and C_w + sigma^2 at equal times are the errors; R_f is minus the slope of R_w, which begins at 1/delta."""
-    task, times = fl.Regression(delta, NOISE, fl.Bernoulli(RHO2)), np.linspace(0.0, 0.4, 41)
+    task, times = fl.Regression(delta, noise_var=NOISE, target=fl.Bernoulli(RHO2)), np.linspace(0.0, 0.4, 41)
     kernels, errors = lazy_kernels(task, times), lazy_errors(task, times)
     assert np.diagonal(kernels.C_f) == pytest.approx(errors.train_error, rel=1e-10)
     assert np.diagonal(kernels.C_w) + NOISE == pytest.approx(errors.test_error, rel=1e-10)

@@ -20,7 +20,7 @@ def make_data(samples, dim, seed=0, noise=0.1, sparsity=0.2):
 @pytest.mark.parametrize(("samples", "weight_decay"), [(60, 0.05), (60, 0.5), (180, 0.2), (60, 1e-3), (60, 50.0)])
 def test_lasso_against_scikit_learn(samples, weight_decay):
     data = make_data(samples, 120)
-    found = fl.minimizer(fl.DiagonalLinear(0.3, weight_decay), data)
+    found = fl.minimizer(fl.DiagonalLinear(0.3, weight_decay=weight_decay), data)
     other = sklearn_linear.Lasso(alpha=weight_decay / 120, fit_intercept=False, tol=1e-12, max_iter=1_000_000)
     other.fit(np.asarray(data.X), np.asarray(data.y))
     assert found.residual < 1e-12
@@ -32,7 +32,7 @@ def test_lasso_of_correlated_columns():
     data = make_data(60, 120)
     mixing = np.eye(120) + 3.0 / 120
     correlated = fl.Dataset(np.asarray(data.X) @ mixing, data.y)
-    found = fl.minimizer(fl.DiagonalLinear(0.3, 0.1), correlated)
+    found = fl.minimizer(fl.DiagonalLinear(0.3, weight_decay=0.1), correlated)
     pull = np.asarray(correlated.X).T @ (np.asarray(data.y) - np.asarray(correlated.X) @ found.w) / 0.5
     active = found.w != 0.0
     np.testing.assert_allclose(pull[active], 0.1 * np.sign(found.w[active]), atol=1e-8)
@@ -40,7 +40,7 @@ def test_lasso_of_correlated_columns():
     with pytest.warns(UserWarning, match="mean square"):
         shifted = fl.Dataset(np.asarray(data.X) + 1.0, data.y)
     with pytest.raises(fl.FlowlimitError, match=r"use fl\.minimizer"):
-        fl.amp(fl.DiagonalLinear(0.3, 0.001), shifted, num_steps=50)
+        fl.amp(fl.DiagonalLinear(0.3, weight_decay=0.001), shifted, num_steps=50)
 
 
 @pytest.mark.parametrize("init_scale", [0.1, 1.0])
@@ -76,7 +76,7 @@ def test_interpolator_with_a_scale_for_each_coordinate():
 def test_ends_of_runs():
     """Gradient flow of the network on one data set ends at the minimiser, in all three cases."""
     for samples, weight_decay, horizon in ((20, 0.0, 400.0), (120, 0.0, 800.0), (20, 0.2, 4000.0)):
-        data, model = make_data(samples, 40, noise=0.3), fl.DiagonalLinear(0.7, weight_decay)
+        data, model = make_data(samples, 40, noise=0.3), fl.DiagonalLinear(0.7, weight_decay=weight_decay)
         runs = fl.simulate(model, data, fl.GradientFlow(horizon), rtol=1e-9, weights_at=[horizon])
         found = fl.minimizer(model, data)
         np.testing.assert_allclose(runs.weights[0, 0], found.w, atol=2e-3 if weight_decay else 1e-6)
@@ -88,10 +88,13 @@ def test_message_passing(samples, weight_decay, noise):
 
     The errors of 1000 coordinates fluctuate by about 1/sqrt(1000) of themselves times a factor below 3.
     """
-    data, model = make_data(samples, 1000, seed=3, noise=noise, sparsity=0.1), fl.DiagonalLinear(0.5, weight_decay)
+    data, model = (
+        make_data(samples, 1000, seed=3, noise=noise, sparsity=0.1),
+        fl.DiagonalLinear(0.5, weight_decay=weight_decay),
+    )
     found, exact = fl.amp(model, data, num_steps=200), fl.minimizer(model, data)
     np.testing.assert_allclose(found.w, exact.w, atol=1e-6)
-    task = fl.Regression(samples / 1000, noise**2, fl.Bernoulli(0.1))
+    task = fl.Regression(samples / 1000, noise_var=noise**2, target=fl.Bernoulli(0.1))
     evolution = fl.state_evolution(model, task, num_steps=200)
     early = slice(0, 12)
     bound = 4.0 * 3.0 / np.sqrt(1000)
@@ -103,7 +106,10 @@ def test_message_passing(samples, weight_decay, noise):
     ("aspect_ratio", "weight_decay"), [(0.5, 0.1), (2.0, 0.02), (0.5, 0.0), (0.9, 0.0), (1.5, 0.0)]
 )
 def test_state_evolution_reaches_the_fixed_point(aspect_ratio, weight_decay):
-    model, task = fl.DiagonalLinear(0.4, weight_decay), fl.Regression(aspect_ratio, 0.05, fl.SparseRademacher(0.2))
+    model, task = (
+        fl.DiagonalLinear(0.4, weight_decay=weight_decay),
+        fl.Regression(aspect_ratio, noise_var=0.05, target=fl.SparseRademacher(0.2)),
+    )
     evolution, point = fl.state_evolution(model, task, num_steps=400), fl.fixed_point(model, task)
     assert float(evolution.test_error[-1]) == pytest.approx(float(point.test_error), rel=1e-10)
     assert float(evolution.noise_std[-1]) == pytest.approx(float(point.noise_std), rel=1e-10)
@@ -115,7 +121,7 @@ def test_state_evolution_reaches_the_fixed_point(aspect_ratio, weight_decay):
 
 def test_drawn_data_are_those_of_a_trial():
     """The end of one simulated trial is the minimiser on the data set drawn for it."""
-    model, task = fl.DiagonalLinear(0.7), fl.Regression(0.5, 0.01, fl.Bernoulli(0.2))
+    model, task = fl.DiagonalLinear(0.7), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.2))
     runs = fl.simulate(model, task, fl.GradientFlow(400.0), dim=40, trials=3, key=5, rtol=1e-9, weights_at=[400.0])
     found = fl.minimizer(model, fl.draw(task, dim=40, key=5, trial=2))
     np.testing.assert_allclose(runs.weights[2, 0], found.w, atol=1e-6)

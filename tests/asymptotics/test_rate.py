@@ -12,7 +12,7 @@ from flowlimit.numerics.roots import monotone_root
 
 
 def rate(init_scale, aspect_ratio=0.5, noise_var=0.01, case=None):
-    task = fl.Regression(aspect_ratio, noise_var, fl.Bernoulli(0.1))
+    task = fl.Regression(aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(0.1))
     return fl.convergence_rate(fl.DiagonalLinear(init_scale), task, case=case)
 
 
@@ -69,7 +69,9 @@ def test_hundreds_are_positive():
     )
     for case, ratio in (("interpolating", rng.uniform(0.05, 0.98, 300)), ("ridgeless", rng.uniform(1.02, 5.0, 300))):
         gamma = lambda a, d, n, p, case=case: (
-            fl.convergence_rate(fl.DiagonalLinear(a), fl.Regression(d, n, fl.Bernoulli(p)), case=case).gamma
+            fl.convergence_rate(
+                fl.DiagonalLinear(a), fl.Regression(d, noise_var=n, target=fl.Bernoulli(p)), case=case
+            ).gamma
         )
         given = tuple(map(jnp.asarray, (scale, ratio, noise, sparsity)))
         assert float(jax.vmap(gamma)(*given).min()) > 0.0
@@ -107,7 +109,9 @@ def test_singularity_of_the_response(aspect_ratio):
 
 
 def test_kinds_and_refusals():
-    slow = fl.convergence_rate(fl.DiagonalLinear(0.3, 0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    slow = fl.convergence_rate(
+        fl.DiagonalLinear(0.3, weight_decay=0.1), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    )
     assert (slow.kind, float(slow.gamma), slow.power) == ("subexponential", 0.0, -2.0)
     noisy, quiet = rate(1.0, 2.0), rate(1.0, 2.0, 0.0)
     assert float(noisy.test_rate) == float(noisy.gamma) == float(noisy.train_rate) / 2.0
@@ -123,7 +127,9 @@ def test_weights_that_hardly_any_path_has(noise_var):
     There gamma = min y (1 - E[y/(y - min y)]/delta), over all the other weights: here N(1, noise_std^2).
     """
     alpha, delta = 0.1, 2.0
-    found = fl.convergence_rate(fl.DiagonalLinear(alpha), fl.Regression(delta, noise_var, fl.PointMass(1.0)))
+    found = fl.convergence_rate(
+        fl.DiagonalLinear(alpha), fl.Regression(delta, noise_var=noise_var, target=fl.PointMass(1.0))
+    )
     x, weights = np.polynomial.hermite_e.hermegauss(60)
     y = np.sqrt((1.0 + float(found.point.noise_std) * x) ** 2 + alpha**4)
     exact = alpha**2 * (1.0 - weights @ (y / (y - alpha**2)) / weights.sum() / delta)
@@ -142,7 +148,7 @@ def test_a_bracket_without_a_root():
 
 def test_no_root_raises(monkeypatch):
     """Outside of vmap a rate without a root is an error, in words."""
-    bad = fl.convergence_rate(fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    bad = fl.convergence_rate(fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)))
     bad = eqx.tree_at(lambda rate: rate.gamma, bad, jnp.array(jnp.nan))
     monkeypatch.setattr("flowlimit.asymptotics.rate._rate", lambda point: bad)
     with pytest.raises(fl.FlowlimitError, match="no root in its bounds"):

@@ -12,8 +12,8 @@ from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
 
 def make_rate(init_scale, aspect_ratio, noise_var=0.01, weight_decay=0.0):
-    task = fl.Regression(aspect_ratio, noise_var, fl.Bernoulli(0.1))
-    return fl.convergence_rate(fl.DiagonalLinear(init_scale, weight_decay), task)
+    task = fl.Regression(aspect_ratio, noise_var=noise_var, target=fl.Bernoulli(0.1))
+    return fl.convergence_rate(fl.DiagonalLinear(init_scale, weight_decay=weight_decay), task)
 
 
 @pytest.mark.parametrize("aspect_ratio", [0.5, 2.0])
@@ -38,7 +38,7 @@ def test_total_weight(init_scale, aspect_ratio):
 @pytest.mark.parametrize("aspect_ratio", [0.5, 2.0])
 def test_lazy_amplitudes(aspect_ratio):
     """Against the integrals, extrapolated: corrections are a series in 1/t, of which two terms leave less than 1%."""
-    task = fl.Regression(aspect_ratio, 0.1, fl.Bernoulli(0.1))
+    task = fl.Regression(aspect_ratio, noise_var=0.1, target=fl.Bernoulli(0.1))
     edge = (1.0 - aspect_ratio**-0.5) ** 2
     end = lazy_errors(task, np.array([np.inf]))
     for name, multiple, amplitude in zip(("train_error", "test_error"), (2.0, 1.0), lazy_amplitudes(task), strict=True):
@@ -52,7 +52,7 @@ def test_lazy_amplitudes(aspect_ratio):
 @pytest.mark.parametrize("aspect_ratio", [0.5, 2.0])
 def test_tail_of_the_lazy_curve(aspect_ratio):
     """Fitted up to gamma t = 2.2, it holds beyond: the training error to rounding, the test error to 1.5%."""
-    task = fl.Regression(aspect_ratio, 0.1, fl.Bernoulli(0.1))
+    task = fl.Regression(aspect_ratio, noise_var=0.1, target=fl.Bernoulli(0.1))
     model = fl.DiagonalLinear(1e3)
     rate = fl.convergence_rate(model, task)
     scaled = np.linspace(0.5, 5.0, 40) * 1e6 / float(rate.gamma)
@@ -68,7 +68,7 @@ def test_tail_of_the_lazy_curve(aspect_ratio):
 
 def test_tail_of_a_limit():
     """Rate and power against the solver: fitted on a decade of the training error, within 2% on the next two."""
-    model, task = fl.DiagonalLinear(1.0), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    model, task = fl.DiagonalLinear(1.0), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     rate = fl.convergence_rate(model, task)
     gamma = float(rate.gamma)
     times = np.linspace(0.0, 4.0, 41) / gamma

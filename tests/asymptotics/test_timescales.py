@@ -10,7 +10,7 @@ from flowlimit.asymptotics.explicit import infinite_data_weights, logistic_weigh
 from flowlimit.asymptotics.lazy import lazy_errors
 from flowlimit.asymptotics.phases import crossing_times, learning_times
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 
 
 def flow(w_star, init_scale, weight_decay, times):
@@ -71,7 +71,10 @@ def test_lazy_phase():
 
 
 def test_scales():
-    large, small = fl.timescales(fl.DiagonalLinear(100.0, 0.1), TASK), fl.timescales(fl.DiagonalLinear(0.01, 0.1), TASK)
+    large, small = (
+        fl.timescales(fl.DiagonalLinear(100.0, weight_decay=0.1), TASK),
+        fl.timescales(fl.DiagonalLinear(0.01, weight_decay=0.1), TASK),
+    )
     assert (large.regime, small.regime) == ("large", "small")
     assert float(large.lazy) == pytest.approx(1e-4)
     assert float(large.rich) == pytest.approx(20.0 * np.log(100.0))
@@ -101,7 +104,7 @@ def test_order_of_learning():
 def test_descent_at_infinite_data(init_scale, bound):
     times, w = infinite_data(60.0, np.array([1.0, 0.6]), init_scale, 0.1)
     found = learning_times(times, w, np.array([1.0, 0.6, 1.0]))[:2]
-    scales = fl.timescales(fl.DiagonalLinear(init_scale, 0.1), TASK)
+    scales = fl.timescales(fl.DiagonalLinear(init_scale, weight_decay=0.1), TASK)
     predicted = np.asarray(scales.descent_time(jnp.array([1.0, 0.6])))
     ratio = found / predicted
     assert (ratio > 1.0).all()
@@ -111,7 +114,9 @@ def test_descent_at_infinite_data(init_scale, bound):
 def test_rich_phase_at_infinite_data():
     times, w = infinite_data(300.0, np.array([1.0]), 1e4, 0.1)
     halfway = crossing_times(times[2:], (w[2:] - 1.0) ** 2, np.full(3, 0.005))[0]
-    assert halfway / float(fl.timescales(fl.DiagonalLinear(1e4, 0.1), TASK).rich) == pytest.approx(1.0, abs=0.01)
+    assert halfway / float(fl.timescales(fl.DiagonalLinear(1e4, weight_decay=0.1), TASK).rich) == pytest.approx(
+        1.0, abs=0.01
+    )
 
 
 def test_labels_of_a_limit_and_of_runs():
@@ -137,7 +142,7 @@ def test_labels_of_a_limit_and_of_runs():
 
 
 def test_labels_need_what_they_show():
-    model = fl.DiagonalLinear(100.0, 0.5)
+    model = fl.DiagonalLinear(100.0, weight_decay=0.5)
     flat = {name: np.ones((2, 2)) for name in ("train_error", "test_error")}
     phases = fl.label_phases(fl.Runs(np.array([0.0, 50.0]), flat, False, model=model, task=TASK))
     assert np.isnan(phases.detected["rich"])
@@ -149,9 +154,9 @@ def test_labels_need_what_they_show():
 
 def test_small_init_path_is_a_lasso():
     """One point of the path is the fixed point of a network with that weight decay."""
-    path = fl.small_init_path(fl.DiagonalLinear(1e-2, 0.05), TASK, [10.0, 40.0])
+    path = fl.small_init_path(fl.DiagonalLinear(1e-2, weight_decay=0.05), TASK, [10.0, 40.0])
     for penalty, train, test in zip(path.penalty, path.train_error, path.test_error, strict=True):
-        point = fl.fixed_point(fl.DiagonalLinear(1e-2, penalty), TASK)
+        point = fl.fixed_point(fl.DiagonalLinear(1e-2, weight_decay=penalty), TASK)
         assert (train, test) == pytest.approx((float(point.train_error), float(point.test_error)), rel=1e-9)
 
 
@@ -183,7 +188,7 @@ def test_crossings_are_interpolated():
 
 def test_penalty_of_the_small_start_path():
     """At infinite data w rests at 0 until the descent time and at w* - lambda after it: averaged, w* less a penalty."""
-    model, t, w_star = fl.DiagonalLinear(1e-2, 0.05), 40.0, 1.0
+    model, t, w_star = fl.DiagonalLinear(1e-2, weight_decay=0.05), 40.0, 1.0
     left = float(fl.timescales(model, TASK).descent_time(jnp.array(w_star)))
     averaged = (w_star - 0.05) * (1.0 - left / t)
     assert fl.small_init_path(model, TASK, [t]).penalty[0] == pytest.approx(w_star - averaged)

@@ -139,7 +139,7 @@ def test_sweep_and_table(tmp_path):
     assert "3 of 3 points" in done.stderr  # no terminal here, so a log
     import flowlimit as fl
 
-    known = fl.timescales(fl.DiagonalLinear(0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    known = fl.timescales(fl.DiagonalLinear(0.1), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)))
     assert float(fl.open_sweep(store)["descent"][-1]) == pytest.approx(float(known.descent))
     again = flowlimit(*words, "--weight-decay", "0.1")
     assert again.returncode == 2

@@ -10,7 +10,7 @@ import xarray as xr
 import flowlimit as fl
 from flowlimit.cli.output import WRITERS, give
 
-TIMES = fl.timescales(fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+TIMES = fl.timescales(fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)))
 VALUES = {"test_error": np.array([[1.0, 0.5], [2.0, 0.7]]), "overlap": np.array([[0.0, 0.5], [0.0, 0.7]])}
 RUNS = fl.Runs(np.array([0.0, 1.0]), VALUES, True)
 

@@ -37,8 +37,11 @@ def test_every_noun_has_a_place(write):
     """
     problem = read_problem("solve-dmft", write(text))
     assert problem.model.to_dict() == fl.Linear().to_dict()
-    assert problem.task.to_dict() == fl.Regression(2.0, 0.1, fl.Normal(), design=fl.StudentDesign(5.0)).to_dict()
-    assert problem.training.to_dict() == fl.StochasticGradientDescent(0.5, 0.1, 4).to_dict()
+    assert (
+        problem.task.to_dict()
+        == fl.Regression(2.0, noise_var=0.1, target=fl.Normal(), design=fl.StudentDesign(5.0)).to_dict()
+    )
+    assert problem.training.to_dict() == fl.StochasticGradientDescent(0.5, step_size=0.1, num_steps=4).to_dict()
     assert problem.key == 3
 
 

@@ -108,8 +108,8 @@ def test_flags_of_another_model(write, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "training"),
     [
-        ({"num_steps": 9}, fl.GradientDescent(0.1, 9, momentum=0.5)),
-        ({"batch_fraction": 0.5}, fl.StochasticGradientDescent(0.5, 0.1, 5, momentum=0.5)),
+        ({"num_steps": 9}, fl.GradientDescent(0.1, num_steps=9, momentum=0.5)),
+        ({"batch_fraction": 0.5}, fl.StochasticGradientDescent(0.5, step_size=0.1, num_steps=5, momentum=0.5)),
         ({"horizon": 3.0}, fl.GradientFlow(3.0)),
     ],
     ids=repr,

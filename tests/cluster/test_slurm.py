@@ -86,7 +86,7 @@ def test_processes_solve_one_problem_together(slurm, template, tmp_path):
     assert slurm.wait(job) == ["COMPLETED"], slurm.logs()
     said = (slurm.folder / f"flowlimit-{job}.log").read_text()
     assert sorted(re.findall(r"process (\d) of 2 has 1 of 2 devices", said)) == ["0", "1"]
-    one = fl.solve_dmft(cheap.MODEL, cheap.TASK, fl.GradientDescent(0.1, 10), rtol=0.05)
+    one = fl.solve_dmft(cheap.MODEL, cheap.TASK, fl.GradientDescent(0.1, num_steps=10), rtol=0.05)
     both = fl.load(tmp_path / "a.zarr")
     for name in ("train_error", "test_error"):
         assert np.allclose(both[name].value, one[name].value, rtol=1e-9, atol=0.0)

@@ -89,8 +89,8 @@ def _at(block, equations, theta):
 def test_newtons_matrix_is_the_jacobian():
     """J is the derivative of the collocation equations by theta; tangents are those by the start and by g."""
     q, few, k = 3, 2, 2
-    model = fl.DiagonalLinear(0.7, 0.2, depth=3)
-    site = make_site(make_flow(model, fl.Regression(0.5, 0.1, fl.Normal()), fl.GradientFlow(1.0)))
+    model = fl.DiagonalLinear(0.7, weight_decay=0.2, depth=3)
+    site = make_site(make_flow(model, fl.Regression(0.5, noise_var=0.1, target=fl.Normal()), fl.GradientFlow(1.0)))
     block = jax.tree.map(lambda x: x[0], panels(np.array([0.0, 0.6]), q))
     shapes = ((q, q), (k, few), (q, few), (few,), (q, k, few))
     G, start, source, w_star, theta = (jnp.asarray(0.5 + 0.3 * RNG.normal(size=shape)) for shape in shapes)

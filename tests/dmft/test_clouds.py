@@ -15,14 +15,20 @@ NODES, ROOM, COUNTS = 4, 16, Counts(64, 16)
 
 
 @pytest.mark.parametrize(
-    "law", [fl.Bernoulli(0.1, 2.0), fl.SparseRademacher(0.3), fl.BernoulliGauss(0.2, 1.5)], ids=repr
+    "law", [fl.Bernoulli(0.1, value=2.0), fl.SparseRademacher(0.3), fl.BernoulliGauss(0.2, std=1.5)], ids=repr
 )
 @pytest.mark.parametrize("turned", [False, True])
 def test_paths_have_the_moments_of_their_law(law, turned):
     """Strata have their probabilities, and within each the Gaussian parts have matched moments: exactly."""
     rng = np.random.default_rng(0)
     rotation = np.linalg.qr(rng.normal(size=(NODES, NODES)))[0] if turned else None
-    site = make_site(make_flow(fl.Linear(0.0, 0.5, 0.2), fl.Regression(0.5, 0.1, law), fl.GradientDescent(0.1, 3)))
+    site = make_site(
+        make_flow(
+            fl.Linear(0.0, init_scale=0.5, init_overlap=0.2),
+            fl.Regression(0.5, noise_var=0.1, target=law),
+            fl.GradientDescent(0.1, num_steps=3),
+        )
+    )
     cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, rotation, rng)
     paths = make_paths(site, law, live_strata(law), COUNTS, cloud)
     p, w_star, z = (np.asarray(x) for x in (paths.probability, paths.w_star, paths.normals[:NODES]))
@@ -61,7 +67,13 @@ def test_modes_fall(columns):
 def test_start_of_paths_is_the_models():
     """Every path starts where the model says, as a function of its own target and normals."""
     rng, law = np.random.default_rng(2), fl.SparseRademacher(0.3)
-    site = make_site(make_flow(fl.Linear(0.0, 0.5, 0.2), fl.Regression(0.5, 0.1, law), fl.GradientDescent(0.1, 3)))
+    site = make_site(
+        make_flow(
+            fl.Linear(0.0, init_scale=0.5, init_overlap=0.2),
+            fl.Regression(0.5, noise_var=0.1, target=law),
+            fl.GradientDescent(0.1, num_steps=3),
+        )
+    )
     cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, None, rng)
     paths = make_paths(site, law, live_strata(law), COUNTS, cloud)
     assert np.asarray(paths.theta[0]) == pytest.approx(0.2 * np.asarray(paths.w_star) + 0.5 * cloud.start[:, 0])
@@ -71,7 +83,13 @@ def test_start_of_paths_is_the_models():
 def test_wider_modes_are_those_of_z():
     """With modes to go by, weights fall with the leading mode of z, and starts have their own spread without them."""
     rng, law = np.random.default_rng(3), fl.Normal()
-    site = make_site(make_flow(fl.Linear(0.0, 0.5, 0.2), fl.Regression(0.5, 0.1, law), fl.GradientDescent(0.1, 3)))
+    site = make_site(
+        make_flow(
+            fl.Linear(0.0, init_scale=0.5, init_overlap=0.2),
+            fl.Regression(0.5, noise_var=0.1, target=law),
+            fl.GradientDescent(0.1, num_steps=3),
+        )
+    )
     rotation = np.linalg.qr(rng.normal(size=(NODES, NODES)))[0]
     cloud = draw_cloud(site, law, ROOM, NODES, Counts(1024, 16), rotation, rng)
     modes = rotation.T @ cloud.z[:NODES]

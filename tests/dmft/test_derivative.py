@@ -20,7 +20,11 @@ from flowlimit.dmft.sampling.paths import Counts, live_strata
 from flowlimit.results.answer import NOUNS
 from flowlimit.results.spread import student_factor
 
-PROBLEM = fl.Linear(0.1, 0.5), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
+PROBLEM = (
+    fl.Linear(0.1, init_scale=0.5),
+    fl.Regression(2.0, noise_var=0.1, target=fl.Normal()),
+    fl.GradientDescent(0.3, num_steps=8),
+)
 
 
 @pytest.mark.parametrize("wrt", ["model.weight_decay", "task.aspect_ratio", "training.step_size"])
@@ -39,7 +43,11 @@ def test_linear_model(wrt):
 
 def test_diagonal_network_by_steps():
     """k = 2, where the start itself depends on init_scale; the same normals on both sides of the difference."""
-    nouns = fl.DiagonalLinear(0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), fl.GradientDescent(0.3, 8)
+    nouns = (
+        fl.DiagonalLinear(0.5),
+        fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)),
+        fl.GradientDescent(0.3, num_steps=8),
+    )
     limit = fl.solve_dmft(*nouns, rtol=5e-2)
     plan = make_plan(*nouns, key=jax.random.key(0), rtol=5e-2, measure=Measure(()), memory_limit=2**30)
     grid, rotation = frozen_grid(limit, nouns[2].clock)
@@ -55,7 +63,7 @@ def test_diagonal_network_by_steps():
 
 @pytest.mark.parametrize("wrt", ["model", "model.depth", "nothing.at_all", "training.horizon"])
 def test_refusals(wrt):
-    problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.3, 8)
+    problem = fl.Linear(), fl.Regression(2.0, noise_var=0.1, target=fl.Normal()), fl.GradientDescent(0.3, num_steps=8)
     limit = fl.solve_dmft(*problem)
     limit = dataclasses.replace(limit, training=fl.GradientFlow(1.0)) if wrt.endswith("horizon") else limit
     with pytest.raises(ValueError, match="wrt"):

@@ -16,7 +16,7 @@ from flowlimit.dmft.sampling.paths import Counts
 
 ORDER = 8
 
-EASY = fl.Regression(10.0, 0.0, fl.Bernoulli(0.1))
+EASY = fl.Regression(10.0, noise_var=0.0, target=fl.Bernoulli(0.1))
 
 
 def replicas_of(values, start):
@@ -36,7 +36,7 @@ def test_errors_are_relative_down_to_a_part_of_the_start():
 
 def test_one_late_save_is_asked_no_more_than_many():
     """A training error far below what needs to be known: leaving out the first saved time changes nothing."""
-    training = fl.GradientDescent(0.08, 25)
+    training = fl.GradientDescent(0.08, num_steps=25)
     every, last = (
         fl.solve_dmft(fl.DiagonalLinear(3.0), EASY, training, rtol=0.1, save_at=save_at, time_limit=100.0)
         for save_at in ([0.0, 2.0], [2.0])

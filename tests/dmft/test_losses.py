@@ -54,8 +54,8 @@ def test_squared_loss_by_the_stochastic_route(is_difference):
     """A linear model is exact on both sides, the teacher's response by Stein's lemma included."""
     loss = fl.CustomLoss(**SQUARE, error=lambda f, y: (f - y) ** 2, is_difference=is_difference)
     model = fl.Linear(weight_decay=0.1, init_scale=0.5, init_overlap=0.2)
-    closed = fl.solve_dmft(model, fl.Regression(0.8, 0.01, fl.Normal()), DESCENT)
-    sampled = fl.solve_dmft(model, fl.GeneralizedLinear(0.8, fl.Normal(), loss), DESCENT)
+    closed = fl.solve_dmft(model, fl.Regression(0.8, noise_var=0.01, target=fl.Normal()), DESCENT)
+    sampled = fl.solve_dmft(model, fl.GeneralizedLinear(0.8, target=fl.Normal(), loss=loss), DESCENT)
     for name in ("train_error", "test_error", "loss", "norm_2"):
         np.testing.assert_allclose(sampled[name].value, closed[name].value, rtol=1e-8)
     for name in ("C_w", "C_f", "R_w", "R_f"):
@@ -65,15 +65,15 @@ def test_squared_loss_by_the_stochastic_route(is_difference):
 def test_network_by_the_stochastic_route():
     """A diagonal network, within 4 combined standard errors of the closed route."""
     model = fl.DiagonalLinear(0.5)
-    closed = fl.solve_dmft(model, fl.Regression(0.8, 0.01, fl.Bernoulli(0.2)), DESCENT)
-    sampled = fl.solve_dmft(model, fl.GeneralizedLinear(0.8, fl.Bernoulli(0.2), LOSSES["squared"]), DESCENT)
+    closed = fl.solve_dmft(model, fl.Regression(0.8, noise_var=0.01, target=fl.Bernoulli(0.2)), DESCENT)
+    sampled = fl.solve_dmft(model, fl.GeneralizedLinear(0.8, target=fl.Bernoulli(0.2), loss=LOSSES["squared"]), DESCENT)
     assert fl.compare(sampled, closed)
 
 
 def test_sign_teacher_is_a_steep_logistic_one():
     """The teacher's response, a silent 0 for automatic differentiation: slope 1000 agrees within 4 standard errors."""
     sign, steep = (
-        fl.solve_dmft(fl.Linear(), fl.Classification(2.0, fl.Normal(), slope), DESCENT, rtol=5e-2)
+        fl.solve_dmft(fl.Linear(), fl.Classification(2.0, target=fl.Normal(), slope=slope), DESCENT, rtol=5e-2)
         for slope in (None, 1000.0)
     )
     assert fl.compare(sign, steep, names=["test_error", "loss"])
@@ -83,12 +83,12 @@ def test_sign_teacher_is_a_steep_logistic_one():
 @pytest.mark.parametrize(
     ("model", "task", "training"),
     [
-        (fl.Linear(), fl.Classification(2.0, fl.Normal()), DESCENT),
-        (fl.DiagonalLinear(0.5), fl.GeneralizedLinear(1.0, fl.Bernoulli(0.2), LOSSES["huber"]), DESCENT),
+        (fl.Linear(), fl.Classification(2.0, target=fl.Normal()), DESCENT),
+        (fl.DiagonalLinear(0.5), fl.GeneralizedLinear(1.0, target=fl.Bernoulli(0.2), loss=LOSSES["huber"]), DESCENT),
         (
             fl.Linear(init_scale=0.5, init_overlap=0.5),
-            fl.GeneralizedLinear(4.0, fl.Normal(), LOSSES["quartic"]),
-            fl.GradientDescent(0.05, 30),
+            fl.GeneralizedLinear(4.0, target=fl.Normal(), loss=LOSSES["quartic"]),
+            fl.GradientDescent(0.05, num_steps=30),
         ),
     ],
     ids=["logistic", "huber", "phase retrieval"],
@@ -116,8 +116,8 @@ def test_three_strata_draw_balanced_points():
 
 def test_teachers_that_depend_on_each_other():
     """Two teachers alike have a singular E[w* w*^T]. Fixed keys, 4 combined standard errors."""
-    task = fl.GeneralizedLinear(2.0, fl.Independent(fl.PointMass(1.0), 2), TWO_TEACHERS)
-    problem = (fl.Reparametrized(lambda theta: theta, init=0.1), task, fl.GradientDescent(0.3, 6))
+    task = fl.GeneralizedLinear(2.0, target=fl.Independent(fl.PointMass(1.0), count=2), loss=TWO_TEACHERS)
+    problem = (fl.Reparametrized(lambda theta: theta, init=0.1), task, fl.GradientDescent(0.3, num_steps=6))
     limit = fl.solve_dmft(*problem, rtol=0.1, key=0)
     assert limit.result.code is fl.Code.SUCCESSFUL
     runs = fl.simulate(*problem, dim=400, trials=20, key=3)
@@ -141,16 +141,16 @@ def test_roots_of_singular_matrices():
 
 def test_dictionaries_and_refusals():
     for task in (
-        fl.Classification(2.0, fl.Normal(), slope=3.0),
-        fl.GeneralizedLinear(2.0, fl.Normal(), fl.HuberLoss(0.5)),
+        fl.Classification(2.0, target=fl.Normal(), slope=3.0),
+        fl.GeneralizedLinear(2.0, target=fl.Normal(), loss=fl.HuberLoss(0.5)),
     ):
         assert fl.from_dict(task.to_dict()).to_dict() == task.to_dict()
     with pytest.raises(ValueError, match="gradient descent"):
-        fl.solve_dmft(fl.Linear(), fl.Classification(2.0, fl.Normal()), fl.GradientFlow(5.0))
+        fl.solve_dmft(fl.Linear(), fl.Classification(2.0, target=fl.Normal()), fl.GradientFlow(5.0))
     with pytest.raises(TypeError, match="needs a function"):
         fl.CustomLoss(label=1.0, loss=lambda f, y: f)
     with pytest.raises(TypeError, match="needs a Loss"):
-        fl.GeneralizedLinear(1.0, fl.Normal(), "huber")
+        fl.GeneralizedLinear(1.0, target=fl.Normal(), loss="huber")
 
 
 SQUARED_LABEL = {"label": lambda f_star, n: f_star**2}
@@ -186,7 +186,7 @@ FIRST = {"label": lambda f_star, n: f_star}
 )
 def test_what_lies_outside_the_theorem(model, loss, words):
     """It is refused before solving, in words; a kink is not."""
-    problem = (model, fl.GeneralizedLinear(1.0, fl.Normal(), loss), fl.GradientDescent(0.1, 2))
+    problem = (model, fl.GeneralizedLinear(1.0, target=fl.Normal(), loss=loss), fl.GradientDescent(0.1, num_steps=2))
     if words is None:
         assert fl.solve_dmft(*problem, rtol=0.1).replicas
         return
@@ -196,7 +196,7 @@ def test_what_lies_outside_the_theorem(model, loss, words):
 
 def test_squared_loss_of_a_task():
     """Its residual is the derivative of its loss, its error twice the loss, and labels add their variance."""
-    loss, sample = fl.Regression(1.0, 0.3, fl.Normal()).loss, tuple(map(jnp.asarray, (0.7, -0.4, 0.2)))
+    loss, sample = fl.Regression(1.0, noise_var=0.3, target=fl.Normal()).loss, tuple(map(jnp.asarray, (0.7, -0.4, 0.2)))
     assert float(loss.residual(*sample)) == pytest.approx(float(jax.grad(loss.loss)(*sample)))
     assert float(loss.error(*sample)) == pytest.approx(2.0 * float(loss.loss(*sample))) == pytest.approx(0.81)
     moments = Moments(*map(jnp.asarray, (0.61, 0.55, 1.21, 0.72)))
@@ -217,10 +217,12 @@ def test_a_kept_batch_by_the_stochastic_route():
 
     The response of residuals is masked as they are: a batch that is kept has E[m m] = 2 between any two steps.
     """
-    model, target, size, steps = fl.Linear(0.1, 0.3), fl.Normal(), 0.3, 6
-    batch = fl.StochasticGradientDescent(0.5, size, steps, persistent=True)
-    kept = fl.solve_dmft(model, fl.GeneralizedLinear(2.0, target, LOSSES["squared"]), batch, rtol=5e-2)
-    less = fl.solve_dmft(model, fl.Regression(1.0, 0.01, target), fl.GradientDescent(size, steps))
+    model, target, size, steps = fl.Linear(0.1, init_scale=0.3), fl.Normal(), 0.3, 6
+    batch = fl.StochasticGradientDescent(0.5, step_size=size, num_steps=steps, persistent=True)
+    kept = fl.solve_dmft(model, fl.GeneralizedLinear(2.0, target=target, loss=LOSSES["squared"]), batch, rtol=5e-2)
+    less = fl.solve_dmft(
+        model, fl.Regression(1.0, noise_var=0.01, target=target), fl.GradientDescent(size, num_steps=steps)
+    )
     assert fl.compare(kept, less, names=["test_error"])
 
 

@@ -27,8 +27,8 @@ ROOM = 96
 def solved():
     """One replica's solution: moments are matched, so that a linear model has no sampling error."""
     law, training, measure, counts = fl.Normal(), fl.GradientFlow(1.0), Measure(()), Counts(128, 16)
-    task = fl.Regression(DELTA, NOISE, law)
-    site = make_site(make_flow(fl.Linear(DECAY, 1.0, OVERLAP), task, training))
+    task = fl.Regression(DELTA, noise_var=NOISE, target=law)
+    site = make_site(make_flow(fl.Linear(DECAY, init_scale=1.0, init_overlap=OVERLAP), task, training))
     grid = make_grid(training.clock, np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.3, 1.0]), 8)
     cloud = draw_cloud(site, law, ROOM, grid.nodes, counts, None, np.random.default_rng(0))
     paths = make_paths(site, law, live_strata(law), counts, cloud)

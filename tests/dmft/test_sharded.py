@@ -22,13 +22,13 @@ import flowlimit as fl
 rank, processes, address = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 if processes > 1:
     jax.distributed.initialize(address, processes, rank)
-bernoulli = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
-huber = fl.GeneralizedLinear(2.0, fl.Normal(), fl.HuberLoss(noise_std=0.5, tail=1.0))
+bernoulli = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+huber = fl.GeneralizedLinear(2.0, target=fl.Normal(), loss=fl.HuberLoss(noise_std=0.5, tail=1.0))
 noisy = fl.StochasticGradientDescent(step_size=0.1, num_steps=8, batch_fraction=0.5)
 problems = {
     "panels": (fl.DiagonalLinear(0.3), bernoulli, fl.GradientFlow(1.0)),
     "steps": (fl.DiagonalLinear(0.3), bernoulli, noisy),
-    "sampled": (fl.Linear(), huber, fl.GradientDescent(0.2, 4)),
+    "sampled": (fl.Linear(), huber, fl.GradientDescent(0.2, num_steps=4)),
 }
 
 
@@ -134,7 +134,7 @@ def test_every_path_is_dealt_once(paths, few, parts):
 
 
 def test_memory_is_counted_a_device(task):
-    problem = fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, 8)
+    problem = fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, num_steps=8)
     options = {"key": jax.random.key(0), "rtol": 0.1, "measure": Measure(()), "memory_limit": 2**32}
     whole, same = (make_plan(*problem, **options, devices=devices) for devices in (None, tuple(jax.devices()[:1])))
     counts = whole.counts(0, 9)

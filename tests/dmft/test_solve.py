@@ -19,7 +19,7 @@ from flowlimit.dmft.sampling.paths import Counts
 from flowlimit.problem.flow import make_flow
 from flowlimit.results.spread import student_factor
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 TIMES = [0.0, 1.0, 5.0, 10.0, 20.0]
 RTOL = 5e-2
 REFERENCE = {
@@ -90,7 +90,7 @@ def test_pictures(limit):
 
 def test_descent_matches_simulation():
     """k = 2 and a large step, where gradient descent is far from the flow; dim 400, so at four standard errors."""
-    problem = fl.DiagonalLinear(0.3), TASK, fl.GradientDescent(1.0, 12)
+    problem = fl.DiagonalLinear(0.3), TASK, fl.GradientDescent(1.0, num_steps=12)
     limit = fl.solve_dmft(*problem, rtol=RTOL)
     comparison = fl.compare(limit, fl.simulate(*problem, dim=400, trials=20, key=1))
     assert comparison.passed, comparison
@@ -101,7 +101,9 @@ def test_descent_matches_simulation():
 def test_divergence_has_a_code():
     """A linear model with a step beyond the stability edge overflows; the limit says so and does not return NaN."""
     with pytest.raises(fl.FlowlimitError, match="step_size"):
-        fl.solve_dmft(fl.Linear(), fl.Regression(0.5, 0.01, fl.Normal()), fl.GradientDescent(1e40, 12))
+        fl.solve_dmft(
+            fl.Linear(), fl.Regression(0.5, noise_var=0.01, target=fl.Normal()), fl.GradientDescent(1e40, num_steps=12)
+        )
 
 
 def test_limits_are_stated():
@@ -149,7 +151,7 @@ def test_mirror_coordinate_equals_general_route():
     clock = fl.GradientFlow(2.0)
     grid = make_grid(clock.clock, np.linspace(0.0, 2.0, 5), np.array([0.5, 2.0]), 8)
     values = []
-    for model in (fl.DiagonalLinear(0.5, 0.1), fl.DiagonalLinear(0.5, 0.1, truncation=1e6)):
+    for model in (fl.DiagonalLinear(0.5, weight_decay=0.1), fl.DiagonalLinear(0.5, weight_decay=0.1, truncation=1e6)):
         plan = small_plan(model, clock)
         problem = plan.replica(grid.nodes, Counts(64, 32), 0)
         rows = march(problem, grid.blocks, plan.measure.count)

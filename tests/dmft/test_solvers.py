@@ -8,8 +8,8 @@ import pytest
 import flowlimit as fl
 from flowlimit.dmft.settings import PanelSettings, PathSettings, StepSettings
 
-MODEL, TASK = fl.DiagonalLinear(init_scale=0.5), fl.Regression(1.5, 0.1, fl.Bernoulli(0.3))
-FLOW, STEPS = fl.GradientFlow(2.0), fl.GradientDescent(0.2, 6)
+MODEL, TASK = fl.DiagonalLinear(init_scale=0.5), fl.Regression(1.5, noise_var=0.1, target=fl.Bernoulli(0.3))
+FLOW, STEPS = fl.GradientFlow(2.0), fl.GradientDescent(0.2, num_steps=6)
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ def test_one_figure_and_its_summary(tmp_path):
     assert entry.holds
     assert (tmp_path / entry.file).stat().st_size > 10_000
     assert (tmp_path / entry.file).with_suffix(".pdf").exists()
-    known = fl.convergence_rate(fl.DiagonalLinear(0.03), fl.Regression(2.0, 0.01, fl.Bernoulli(0.1)))
+    known = fl.convergence_rate(fl.DiagonalLinear(0.03), fl.Regression(2.0, noise_var=0.01, target=fl.Bernoulli(0.1)))
     figure = find("fig:convergencerate_theory")
     data = figure.module.compute(figure.label, Lab(tmp_path, True), read_parameters("rates", quick=True))
     assert data.gamma[2.0][0] == pytest.approx(float(known.gamma), rel=1e-9)

@@ -10,9 +10,9 @@ from flowlimit.plot.labels import result_labels
 
 @pytest.fixture(scope="module")
 def results():
-    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(1.0)]
-    return fl.simulate(models, task, fl.GradientDescent(0.1, 40), dim=40, trials=3)
+    return fl.simulate(models, task, fl.GradientDescent(0.1, num_steps=40), dim=40, trials=3)
 
 
 @pytest.fixture(autouse=True)
@@ -44,23 +44,29 @@ def test_own_axes_and_labels(results):
 
 
 def test_labels_say_what_differs(results):
-    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
-    linear = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 4), dim=40, trials=2)
+    task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    linear = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=4), dim=40, trials=2)
     assert result_labels(results[:1]) == ["DiagonalLinear"]
     assert result_labels([results[0], linear])[0].startswith("DiagonalLinear, ")
     assert result_labels([results[0], linear])[1].startswith("Linear, ")
 
 
 def test_labels_show_kinds_and_number_what_is_alike(results):
-    training = fl.GradientDescent(0.1, 2)
-    tasks = [fl.Regression(0.5, 0.01, law) for law in (fl.Bernoulli(0.1), fl.SparseRademacher(0.1))]
+    training = fl.GradientDescent(0.1, num_steps=2)
+    tasks = [fl.Regression(0.5, noise_var=0.01, target=law) for law in (fl.Bernoulli(0.1), fl.SparseRademacher(0.1))]
     runs = [fl.simulate(fl.Linear(), task, training, dim=20, trials=2) for task in tasks]
     assert result_labels(runs) == ["Bernoulli", "SparseRademacher"]
     assert result_labels([runs[0], runs[0]]) == ["Linear (1)", "Linear (2)"]
 
 
 def test_an_unknown_error_has_no_bar():
-    runs = fl.simulate(fl.Linear(), fl.Regression(0.5, 0.01, fl.Normal()), fl.GradientDescent(0.1, 9), dim=20, trials=1)
+    runs = fl.simulate(
+        fl.Linear(),
+        fl.Regression(0.5, noise_var=0.01, target=fl.Normal()),
+        fl.GradientDescent(0.1, num_steps=9),
+        dim=20,
+        trials=1,
+    )
     segments = fl.plot.curves(runs)[0].containers[0].lines[2][0].get_segments()
     assert not any(len(segment) and np.isfinite(segment).all() for segment in segments)
 

@@ -52,7 +52,7 @@ def test_a_kept_batch_adds_no_variance_between_steps():
 @pytest.mark.parametrize("nesterov", [False, True])
 def test_momentum_moves_as_defined(nesterov):
     """v' = beta v + p, then theta moves by v', or by p + beta v'; with steps of different sizes."""
-    beta, model = 0.8, fl.DiagonalLinear(0.5, 0.2)
+    beta, model = 0.8, fl.DiagonalLinear(0.5, weight_decay=0.2)
     moving = Momentum(model, jnp.asarray(beta), UNEVEN, nesterov, (2,))
     both, drift = moving.init(jnp.zeros(0), jnp.zeros(())), jax.jit(lambda t, both, g: moving.drift(t, both, g))
     theta, v = np.array([0.5, 0.5]), np.zeros(2)
@@ -80,9 +80,9 @@ def test_scheduled_decay_is_that_of_its_step():
     ("model", "rate"),
     [
         (fl.Linear(weight_decay=0.3), 1.0),
-        (fl.DiagonalLinear(0.5, 0.3), 0.5),
-        (fl.DiagonalLinear(0.5, 0.3, depth=3), 0.5),
-        (fl.Reparametrized(lambda x: x[0] * x[1], [0.5, 0.7], weight_decay=0.3, rate=2.0), 2.0),
+        (fl.DiagonalLinear(0.5, weight_decay=0.3), 0.5),
+        (fl.DiagonalLinear(0.5, weight_decay=0.3, depth=3), 0.5),
+        (fl.Reparametrized(lambda x: x[0] * x[1], init=[0.5, 0.7], weight_decay=0.3, rate=2.0), 2.0),
     ],
     ids=["linear", "network", "depth 3", "own"],
 )

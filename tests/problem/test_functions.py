@@ -14,8 +14,8 @@ import pytest
 import flowlimit as fl
 from flowlimit.problem.flow import make_flow
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
-STEPS = fl.GradientDescent(0.1, 3)
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+STEPS = fl.GradientDescent(0.1, num_steps=3)
 TWO = fl.Reparametrized(lambda theta: theta, init=lambda normals, w_star: normals, num_normals=2)
 
 
@@ -59,7 +59,7 @@ class Own(fl.Model):
     ids=["int", "negative", "array", "list", "jit", "init", "drift"],
 )
 def test_an_index_out_of_range_is_refused(model):
-    task = fl.GeneralizedLinear(0.5, fl.Normal(), total()) if isinstance(model, Own) else TASK
+    task = fl.GeneralizedLinear(0.5, target=fl.Normal(), loss=total()) if isinstance(model, Own) else TASK
     with pytest.raises(ValueError, match=r"model: given .* out-of-bounds indexing .* axis 0 with size [12]"):
         make_flow(model, task, STEPS)
 
@@ -71,11 +71,11 @@ def total(f=0):
 
 def test_an_index_of_a_loss_out_of_range_is_refused():
     with pytest.raises(ValueError, match=r"loss: given .* out-of-bounds indexing .* index 3 .* size 2"):
-        make_flow(TWO, fl.GeneralizedLinear(0.5, fl.Normal(), total(3)), STEPS)
+        make_flow(TWO, fl.GeneralizedLinear(0.5, target=fl.Normal(), loss=total(3)), STEPS)
     label = fl.CustomLoss(label=lambda f_star, n: f_star[2], loss=lambda f, y: jnp.sum(f - y) ** 2)
     with pytest.raises(ValueError, match=r"loss: given .* out-of-bounds indexing .* index 2 .* size 2"):
-        make_flow(TWO, fl.GeneralizedLinear(0.5, fl.Independent(fl.Normal(), 2), label), STEPS)
-    make_flow(TWO, fl.GeneralizedLinear(0.5, fl.Normal(), total(1)), STEPS)
+        make_flow(TWO, fl.GeneralizedLinear(0.5, target=fl.Independent(fl.Normal(), count=2), loss=label), STEPS)
+    make_flow(TWO, fl.GeneralizedLinear(0.5, target=fl.Normal(), loss=total(1)), STEPS)
 
 
 @pytest.mark.parametrize("verb", [fl.solve_dmft, fl.conform, fl.check, fl.simulate], ids=lambda verb: verb.__name__)

@@ -58,7 +58,7 @@ def test_certain_events(probability):
 
 
 def test_laws_can_be_traced():
-    """A law built inside grad: d/dp of the second moment of Bernoulli(p, 2) is 4."""
+    """A law built inside grad: d/dp of the second moment of Bernoulli(p, value=2) is 4."""
     assert float(jax.grad(lambda p: fl.Bernoulli(p, value=2.0).second_moment)(0.3)) == pytest.approx(4.0)
 
 
@@ -91,11 +91,11 @@ def test_refusals(make, message):
 def test_independent_teachers():
     """Strata are products: probabilities add up to 1, second moments are the law's, products are those of means."""
     law = fl.SparseRademacher(0.4, value=1.5)
-    probability, mean, std = fl.Independent(fl.Bernoulli(0.2), 3).strata()
+    probability, mean, std = fl.Independent(fl.Bernoulli(0.2), count=3).strata()
     assert float(probability.sum()) == pytest.approx(1.0)
     square = np.asarray((probability[:, None] * mean).T @ mean)
     assert square == pytest.approx(0.2 * np.eye(3) + 0.04 * (1.0 - np.eye(3)))
-    probability, mean, std = fl.Independent(law, 2).strata()
+    probability, mean, std = fl.Independent(law, count=2).strata()
     assert np.asarray(probability @ (mean**2 + std**2)) == pytest.approx([float(law.second_moment)] * 2)
 
 

@@ -11,8 +11,8 @@ import flowlimit as fl
 from flowlimit.problem.limits import refuse_without_limit
 
 MODEL = fl.DiagonalLinear(0.3)
-STEPS = fl.GradientDescent(0.1, 3)
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+STEPS = fl.GradientDescent(0.1, num_steps=3)
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 MATRIX = TASK.replaced(design=fl.MatrixDesign(np.diag(np.arange(1.0, 5.0))[:2] / 2.0))
 NONE = {"train_error": np.zeros((0, 0))}
 EMPTY = fl.Limit(np.zeros(0), NONE, True, model=fl.Linear(), training=STEPS)
@@ -57,7 +57,7 @@ def test_verbs_with_a_limit_refuse_a_design_that_it_does_not_see(verb, task):
 
 
 def test_losses_of_all_kinds_are_refused_too():
-    task = fl.Classification(0.5, fl.Normal(), design=MATRIX.design)
+    task = fl.Classification(0.5, target=fl.Normal(), design=MATRIX.design)
     with pytest.raises(ValueError, match=REFUSED):
         fl.solve_dmft(fl.Linear(), task, STEPS)
 

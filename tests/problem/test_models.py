@@ -33,7 +33,7 @@ def paper_loss(model, X, y, theta):
 @pytest.mark.parametrize("weight_decay", [0.0, 0.3])
 def test_drift_is_the_gradient_of_the_papers_loss(depth, truncation, weight_decay):
     """d theta/dt = -(d/2) grad L, eq. (df_dln), with g = X^T (X w - y)/delta."""
-    model = fl.DiagonalLinear(0.5, weight_decay, depth=depth, truncation=truncation)
+    model = fl.DiagonalLinear(0.5, weight_decay=weight_decay, depth=depth, truncation=truncation)
     rng = np.random.default_rng(depth)
     samples, dim = 12, 8
     X, y = jnp.asarray(rng.normal(size=(samples, dim))), jnp.asarray(rng.normal(size=samples))
@@ -47,8 +47,8 @@ def test_drift_is_the_gradient_of_the_papers_loss(depth, truncation, weight_deca
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_loss_of_simulation_is_the_papers(weight_decay, dataset):
-    model = fl.DiagonalLinear(0.5, weight_decay, depth=3)
-    runs = fl.simulate(model, dataset, fl.GradientDescent(0.1, 1))
+    model = fl.DiagonalLinear(0.5, weight_decay=weight_decay, depth=3)
+    runs = fl.simulate(model, dataset, fl.GradientDescent(0.1, num_steps=1))
     theta = jnp.full((2, dataset.X.shape[1]), 0.5)
     assert runs["loss"].value[0] == pytest.approx(float(paper_loss(model, dataset.X, dataset.y, theta)), rel=1e-13)
 
@@ -63,9 +63,11 @@ def test_reparametrized_equals_linear():
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_reparametrized_equals_diagonal(depth, dataset):
     """Rate 1/2 and w = (u^L - v^L)/L: the same runs, by gradient descent and by flow."""
-    named = fl.DiagonalLinear(0.4, 0.1, depth=depth)
-    own = fl.Reparametrized(lambda x: (x[0] ** depth - x[1] ** depth) / depth, [0.4, 0.4], weight_decay=0.1, rate=0.5)
-    for training, tolerance in ((fl.GradientDescent(0.1, 60), 1e-12), (fl.GradientFlow(6.0), 1e-5)):
+    named = fl.DiagonalLinear(0.4, weight_decay=0.1, depth=depth)
+    own = fl.Reparametrized(
+        lambda x: (x[0] ** depth - x[1] ** depth) / depth, init=[0.4, 0.4], weight_decay=0.1, rate=0.5
+    )
+    for training, tolerance in ((fl.GradientDescent(0.1, num_steps=60), 1e-12), (fl.GradientFlow(6.0), 1e-5)):
         a, b = fl.simulate([named, own], dataset, training)
         for name in a.curves:
             assert np.allclose(a[name].value, b[name].value, rtol=tolerance, atol=tolerance), name
@@ -82,7 +84,7 @@ def test_mirror_is_chosen_where_there_is_one():
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_mirror_obeys_the_papers_equation_for_w(init_scale, weight_decay):
     """dw/dt = -sqrt(w^2 + alpha^4 e^{-2 lambda t}) g - lambda w, eq. (dmft_w), along the mirror's drift."""
-    model = fl.DiagonalLinear(init_scale, weight_decay).flow_form()
+    model = fl.DiagonalLinear(init_scale, weight_decay=weight_decay).flow_form()
     t, theta, g = jnp.array(1.7), jnp.array(0.8), jnp.array(-0.6)
     drift = model.drift(t, theta, g)
     w, dw = jax.jvp(model.weight, (t, theta), (jnp.ones(()), drift))
@@ -92,7 +94,7 @@ def test_mirror_obeys_the_papers_equation_for_w(init_scale, weight_decay):
 
 def test_mirror_penalty_is_that_of_u_and_v():
     """lambda (u^2 + v^2)/2 with u^2 - v^2 = 2 w and u v = alpha^2 e^{-lambda t}."""
-    model = fl.DiagonalLinear(0.5, 0.3).flow_form()
+    model = fl.DiagonalLinear(0.5, weight_decay=0.3).flow_form()
     t, theta = jnp.array(2.0), jnp.array(-1.1)
     w, uv = float(model.weight(t, theta)), 0.25 * np.exp(-0.6)
     assert float(model.penalty(t, theta)) == pytest.approx(0.3 * np.sqrt(w**2 + uv**2), rel=1e-13)
@@ -111,7 +113,7 @@ def test_init_laws():
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_scales_that_vary_follow_the_same_equations(weight_decay):
     """With all scales equal, the mirror coordinate with a scale of its own is the one with a common scale."""
-    one, own = (fl.DiagonalLinear(scale, weight_decay).flow_form() for scale in (0.6, fl.PointMass(0.6)))
+    one, own = (fl.DiagonalLinear(scale, weight_decay=weight_decay).flow_form() for scale in (0.6, fl.PointMass(0.6)))
     assert isinstance(own, MirrorDiagonalVaried)
     start = own.init(jnp.array([0.3, -0.4]), jnp.array(1.0))
     assert float(start[0]) == float(one.init(jnp.zeros(0), jnp.array(1.0)))

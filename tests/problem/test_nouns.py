@@ -30,15 +30,17 @@ NOUNS = [
     fl.DiagonalLinear(init_scale=[0.1, 0.2, 0.3]),
     fl.Linear(weight_decay=1 / 6, init_scale=1.0, init_overlap=0.2),
     fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1)),
-    fl.Regression(2.0, 0.0, fl.Normal(), design=fl.BinaryDesign()),
+    fl.Regression(2.0, noise_var=0.0, target=fl.Normal(), design=fl.BinaryDesign()),
     fl.GradientFlow(horizon=1000.0),
     fl.GradientDescent(step_size=0.1, num_steps=200),
     fl.Independent(fl.Normal(), count=2),
-    fl.Classification(2.0, fl.Normal(), slope=3.0),
-    fl.GeneralizedLinear(2.0, fl.Independent(fl.Bernoulli(0.2), 2), fl.HuberLoss(0.5)),
-    fl.GradientDescent(lambda i: 0.1 / (1 + i), 5, momentum=0.9, nesterov=True, decay_factor=[1.0, 1.0, 0.5, 0.0, 0.0]),
-    fl.StochasticGradientDescent(0.2, 0.1, 50, persistent=True, label_noise=0.3),
-    fl.Langevin(0.01, 0.1, 50),
+    fl.Classification(2.0, target=fl.Normal(), slope=3.0),
+    fl.GeneralizedLinear(2.0, target=fl.Independent(fl.Bernoulli(0.2), count=2), loss=fl.HuberLoss(0.5)),
+    fl.GradientDescent(
+        lambda i: 0.1 / (1 + i), num_steps=5, momentum=0.9, nesterov=True, decay_factor=[1.0, 1.0, 0.5, 0.0, 0.0]
+    ),
+    fl.StochasticGradientDescent(0.2, step_size=0.1, num_steps=50, persistent=True, label_noise=0.3),
+    fl.Langevin(0.01, step_size=0.1, num_steps=50),
 ]
 
 
@@ -145,13 +147,22 @@ def test_a_kind_of_ones_own_carries_its_module():
         (lambda: fl.Reparametrized(weight=3.0, init=0.5), "weight: given 3.0, needs a function"),
         (lambda: fl.Reparametrized(weight=np.tanh, init="a"), "init: given 'a', needs a number, the k numbers"),
         (lambda: fl.Reparametrized(weight=np.tanh, init=np.nan), "init: given nan, needs a number, the k numbers"),
-        (lambda: fl.Regression(0.0, 0.1, fl.Normal()), "aspect_ratio: given 0, needs a number above 0"),
-        (lambda: fl.Regression(0.5, -0.1, fl.Normal()), "noise_var: given -0.1"),
-        (lambda: fl.Regression(0.5, 0.1, 0.1), r"target: given 0.1, needs a Law, e.g. target=fl.Bernoulli\(0.1\)"),
-        (lambda: fl.Regression(0.5, 0.1, fl.Normal(), design="binary"), "design: given 'binary', needs a Design"),
+        (
+            lambda: fl.Regression(0.0, noise_var=0.1, target=fl.Normal()),
+            "aspect_ratio: given 0, needs a number above 0",
+        ),
+        (lambda: fl.Regression(0.5, noise_var=-0.1, target=fl.Normal()), "noise_var: given -0.1"),
+        (
+            lambda: fl.Regression(0.5, noise_var=0.1, target=0.1),
+            r"target: given 0.1, needs a Law, e.g. target=fl.Bernoulli\(0.1\)",
+        ),
+        (
+            lambda: fl.Regression(0.5, noise_var=0.1, target=fl.Normal(), design="binary"),
+            "design: given 'binary', needs a Design",
+        ),
         (lambda: fl.GradientFlow(horizon=0.0), "horizon: given 0, needs a number above 0"),
-        (lambda: fl.GradientDescent(0.1, 0), "num_steps: given 0, needs an int of at least 1"),
-        (lambda: fl.GradientDescent(True, 10), "step_size: given True"),
+        (lambda: fl.GradientDescent(0.1, num_steps=0), "num_steps: given 0, needs an int of at least 1"),
+        (lambda: fl.GradientDescent(True, num_steps=10), "step_size: given True"),
         (lambda: fl.Dataset(np.ones((2, 3)), np.ones(3)), r"y: given shape \(3,\), needs \(2,\)"),
         (lambda: fl.Dataset(np.ones((2, 3)), np.ones(2), np.ones(2)), r"w_star: given shape \(2,\), needs \(3,\)"),
         (lambda: fl.Dataset(np.ones(3), np.ones(3)), r"X: given shape \(3,\), needs a matrix"),
@@ -175,7 +186,10 @@ def test_refusals(make, message):
         (lambda: fl.DiagonalLinear(1e-320), "init_scale: given 9.99989e-321, .* needs a size from 1e-75 to 1e[+]75"),
         (lambda: fl.DiagonalLinear(0.001, depth=60), "init_scale: given 0.001, whose power 118 .* from 0.0029 to"),
         (lambda: fl.DiagonalLinear([0.3, 1e-200]), "init_scale: given 1e-200, .* needs a size from"),
-        (lambda: fl.Regression(0.5, 1e200, fl.Normal()), "noise_var: given 1e[+]200, .* needs a size from"),
+        (
+            lambda: fl.Regression(0.5, noise_var=1e200, target=fl.Normal()),
+            "noise_var: given 1e[+]200, .* needs a size from",
+        ),
         (lambda: fl.Bernoulli(1.5), "probability: given 1.5, needs a number of at least 0 and at most 1"),
         (lambda: fl.Bernoulli(np.nan), "probability: given nan"),
         (lambda: fl.Normal(np.bool_(True)), "std: given np.True_, needs a number"),
@@ -183,18 +197,36 @@ def test_refusals(make, message):
         (lambda: fl.Empirical([True, False]), r"values: given \[True, False\], needs a non-empty list"),
         (lambda: fl.Empirical([[1.0], [1.0, 2.0]]), "values: given .*, needs a non-empty list"),
         (lambda: fl.Empirical([0.0, np.inf]), "values: given inf"),
-        (lambda: fl.Independent(fl.Bernoulli(0.1), 14), "count: given 14 .* needs count at most 12 for its 2 strata"),
-        (lambda: fl.Independent(fl.Normal(), 100), "count: given 100, needs an int of at least 1 and at most 16"),
-        (lambda: fl.GradientDescent(lambda i: 0.1, 10**9), "num_steps: given 1000000000 with a schedule of step_size"),
-        (lambda: fl.GradientDescent(0.1, 10**400), "num_steps: given 1000.*, needs an int of at least 1 and at most"),
-        (lambda: fl.GradientDescent(lambda i: 1 / i, 5), r"step_size: given a function that fails \(ZeroDivisionError"),
-        (lambda: fl.GradientDescent(lambda i: "a", 5), "step_size: given .*, needs one number, one for each"),
-        (lambda: fl.GradientDescent([[0.1], [0.1, 0.2]], 2), "step_size: given .*, needs one number, one for each"),
-        (lambda: fl.GradientDescent([0.1, np.nan], 2), "step_size: given nan, needs one number, one for each"),
-        (lambda: fl.GradientDescent(0.1, 5, momentum=1.1), "momentum: given 1.1"),
-        (lambda: fl.CustomLoss(np.add, np.add, error=0), "error: given 0, needs a function"),
+        (
+            lambda: fl.Independent(fl.Bernoulli(0.1), count=14),
+            "count: given 14 .* needs count at most 12 for its 2 strata",
+        ),
+        (lambda: fl.Independent(fl.Normal(), count=100), "count: given 100, needs an int of at least 1 and at most 16"),
+        (
+            lambda: fl.GradientDescent(lambda i: 0.1, num_steps=10**9),
+            "num_steps: given 1000000000 with a schedule of step_size",
+        ),
+        (
+            lambda: fl.GradientDescent(0.1, num_steps=10**400),
+            "num_steps: given 1000.*, needs an int of at least 1 and at most",
+        ),
+        (
+            lambda: fl.GradientDescent(lambda i: 1 / i, num_steps=5),
+            r"step_size: given a function that fails \(ZeroDivisionError",
+        ),
+        (lambda: fl.GradientDescent(lambda i: "a", num_steps=5), "step_size: given .*, needs one number, one for each"),
+        (
+            lambda: fl.GradientDescent([[0.1], [0.1, 0.2]], num_steps=2),
+            "step_size: given .*, needs one number, one for each",
+        ),
+        (
+            lambda: fl.GradientDescent([0.1, np.nan], num_steps=2),
+            "step_size: given nan, needs one number, one for each",
+        ),
+        (lambda: fl.GradientDescent(0.1, num_steps=5, momentum=1.1), "momentum: given 1.1"),
+        (lambda: fl.CustomLoss(np.add, loss=np.add, error=0), "error: given 0, needs a function"),
         (lambda: flag("nesterov")("no"), "nesterov: given 'no', needs True or False"),
-        (lambda: fl.Reparametrized(np.tanh, lambda n, w: w, num_normals=10**9), "num_normals: given 1000000000"),
+        (lambda: fl.Reparametrized(np.tanh, init=lambda n, w: w, num_normals=10**9), "num_normals: given 1000000000"),
         (lambda: fl.Reparametrized(np.tanh, init=[]), r"init: given shape \(0,\)"),
         (lambda: fl.Dataset("X", [1.0]), "X: given 'X', needs a matrix"),
         (lambda: fl.Dataset([[1.0, None]], [1.0]), "X: given .*, needs a matrix"),
@@ -212,7 +244,7 @@ def test_extremes_are_refused_by_name(make, message):
 
 
 def test_extremes_that_work():
-    assert fl.GradientDescent(0.1, 10**9, momentum=1.0).num_steps == 10**9
+    assert fl.GradientDescent(0.1, num_steps=10**9, momentum=1.0).num_steps == 10**9
     assert fl.Empirical([jnp.array(1.0), 2]).values.tolist() == [1.0, 2.0]
     assert jax.jit(lambda a: fl.Empirical([a, 1.0]).mean)(jnp.array(3.0)) == 2.0
     assert fl.DiagonalLinear(1e-70).depth == 2
@@ -239,6 +271,6 @@ def test_data_that_designs_draw_are_not_warned_of():
 
 
 def test_a_target_of_too_many_atoms_has_no_limit():
-    task = fl.Regression(0.5, 0.1, fl.Empirical(np.linspace(-1.0, 1.0, 20_000)))
+    task = fl.Regression(0.5, noise_var=0.1, target=fl.Empirical(np.linspace(-1.0, 1.0, 20_000)))
     with pytest.raises(ValueError, match=r"target: given .* needs fewer, e.g. fl\.Empirical"):
         fl.fixed_point(fl.DiagonalLinear(0.3), task)

@@ -186,7 +186,7 @@ def test_nouns_of_a_user_are_nouns(noun):
 
 
 def test_a_law():
-    own, ours = Groups(0.2, 0.0, 0.7), fl.BernoulliGauss(0.2, 0.7)
+    own, ours = Groups(0.2, 0.0, 0.7), fl.BernoulliGauss(0.2, std=0.7)
     assert float(own.second_moment) == float(ours.second_moment)
     points = [fl.fixed_point(fl.DiagonalLinear(0.3), TASK.replaced(target=law)) for law in (own, ours)]
     assert float(points[0].test_error) == float(points[1].test_error)
@@ -200,7 +200,7 @@ def test_a_loss():
         is_difference=True,
     )
     model = fl.Linear(weight_decay=0.1)
-    tasks = [fl.GeneralizedLinear(1.5, fl.Normal(), loss) for loss in (LogCosh(0.3), functions)]
+    tasks = [fl.GeneralizedLinear(1.5, target=fl.Normal(), loss=loss) for loss in (LogCosh(0.3), functions)]
     own, other = (fl.simulate(model, task, STEPS, dim=40, trials=2, key=1) for task in tasks)
     assert np.allclose(own["loss"].value, other["loss"].value, rtol=1e-10)
 
@@ -214,7 +214,7 @@ class Boasts(LogCosh):
 
 
 def test_a_loss_that_does_not_close_is_refused():
-    task = fl.GeneralizedLinear(1.5, fl.Normal(), Boasts())
+    task = fl.GeneralizedLinear(1.5, target=fl.Normal(), loss=Boasts())
     with pytest.raises(ValueError, match=r"loss: given Boasts\(.*says that it closes; .* f - f_star - noise"):
         fl.solve_dmft(fl.Linear(), task, STEPS)
 
@@ -254,7 +254,7 @@ def test_a_task_with_noise_that_a_limit_does_not_integrate_over_is_refused():
 
 def test_the_squared_loss_of_a_generalized_linear_task_has_its_noise_in_the_limit():
     """Labels are f_star + N(0, 1): the limit is that of a regression with noise variance 1, as runs are."""
-    general = fl.GeneralizedLinear(1.5, fl.Bernoulli(0.3), fl.SquaredLoss())
+    general = fl.GeneralizedLinear(1.5, target=fl.Bernoulli(0.3), loss=fl.SquaredLoss())
     a, b = (fl.solve_dmft(fl.Linear(), task, STEPS) for task in (general, TASK.replaced(noise_var=1.0)))
     assert a.test_error == pytest.approx(b.test_error, rel=1e-12)
 
@@ -285,7 +285,7 @@ def test_a_model_with_a_closed_form():
 
 
 def test_a_training_and_a_design():
-    task, ours = TASK.replaced(design=Signs()), fl.GradientDescent([0.4, 0.2, 0.1], 3)
+    task, ours = TASK.replaced(design=Signs()), fl.GradientDescent([0.4, 0.2, 0.1], num_steps=3)
     for verb in (
         lambda training: fl.solve_dmft(fl.Linear(), task, training),
         lambda training: fl.simulate(fl.Linear(), task, training, dim=30, trials=2),

@@ -10,11 +10,11 @@ import pytest
 
 import flowlimit as fl
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 PLAIN = fl.DiagonalLinear(0.3)
 DATA = fl.Dataset(np.eye(3, 4) + 0.1, [1.0, 0.0, 2.0])
 FLAT = {name: np.linspace(1.0, 0.5, 20)[None] for name in ("train_error", "test_error")}
-LARGE = fl.Runs(np.linspace(1e-3, 60.0, 20), FLAT, False, model=fl.DiagonalLinear(100.0, 0.5), task=TASK)
+LARGE = fl.Runs(np.linspace(1e-3, 60.0, 20), FLAT, False, model=fl.DiagonalLinear(100.0, weight_decay=0.5), task=TASK)
 LATE = fl.Runs(np.linspace(1.0, 60.0, 20), FLAT, False, model=PLAIN, task=TASK)
 FORMS = {
     "FixedPoint": lambda scale: fl.fixed_point(fl.DiagonalLinear(scale, weight_decay=0.1), TASK),

@@ -15,8 +15,8 @@ from flowlimit.results import Record
 from flowlimit.results.html import sparkline
 from flowlimit.results.same import same
 
-TASK = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
-PROBLEM = fl.Linear(), TASK, fl.GradientDescent(0.25, 8)
+TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+PROBLEM = fl.Linear(), TASK, fl.GradientDescent(0.25, num_steps=8)
 OVERLAP = {"overlap": lambda w, w_star: w * w_star}
 CURVES = ["train_error", "test_error", "loss", "norm_1", "norm_2", "overlap"]
 
@@ -49,7 +49,7 @@ def test_a_record_carries_its_nouns(record):
 
 
 def test_runs_on_data_carry_the_data(dataset):
-    runs = fl.simulate(fl.DiagonalLinear(0.3), dataset, fl.GradientDescent(0.1, 2))
+    runs = fl.simulate(fl.DiagonalLinear(0.3), dataset, fl.GradientDescent(0.1, num_steps=2))
     assert runs.task is dataset
 
 

@@ -11,14 +11,14 @@ from flowlimit.results import uncertain
 
 @pytest.fixture(scope="module")
 def flow_runs():
-    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     return fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientFlow(10.0), dim=60, trials=4, weights_at=[10.0])
 
 
 @pytest.fixture(scope="module")
 def step_runs():
-    task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
-    return fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, 20), dim=60, trials=4)
+    task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    return fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, num_steps=20), dim=60, trials=4)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_mean_and_standard_error(step_runs):
 
 
 def test_one_trial_has_no_standard_error(task):
-    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 2), dim=20, trials=1)
+    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=2), dim=20, trials=1)
     assert np.isnan(runs.test_error_stderr).all()
 
 
@@ -67,9 +67,9 @@ def test_at_other_times(step_runs, flow_runs):
 
 
 def test_at_corners(task):
-    steps = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.7, 7), dim=20, trials=2)
+    steps = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.7, num_steps=7), dim=20, trials=2)
     assert steps.at(4.9).train_error[0] == steps.train_error[-1]  # 7 x 0.7 is not 4.9 in binary
-    single = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 7), dim=20, trials=2, save_at=[0.5])
+    single = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=7), dim=20, trials=2, save_at=[0.5])
     assert single.at(0.5).train_error.shape == (1,)
     assert "train_error" in repr(single.at(0.5))
     with pytest.raises(ValueError, match="0 times were asked for"):

@@ -11,20 +11,20 @@ import flowlimit as fl, jax, numpy as np
 rank, processes, address = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 if processes > 1:
     jax.distributed.initialize(address, processes, rank)
-task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(2.0), fl.Linear(init_scale=0.5)]
 noisy = fl.StochasticGradientDescent(step_size=0.05, num_steps=40, batch_fraction=0.5, label_noise=0.2)
 X = np.random.default_rng(0).normal(size=(20, 31)) / 31**0.5
 data = fl.Dataset(X, X @ np.ones(31), np.ones(31))
-classes = fl.Classification(1.0, fl.Normal(), design=fl.MatrixDesign(np.eye(13)))
+classes = fl.Classification(1.0, target=fl.Normal(), design=fl.MatrixDesign(np.eye(13)))
 
 
 def numbers(kinds, **options):
     problems = {
         "steps": (models[:2], task, noisy, {"dim": 62, "trials": 3}),
         "flow": (models[:1], task, fl.GradientFlow(4.0), {"dim": 62, "trials": 2, "weights_at": [4.0]}),
-        "data": (models[2:], data, fl.GradientDescent(0.1, 10), {"trials": 3}),
-        "matrix": (models[2:], classes, fl.GradientDescent(0.1, 10), {"trials": 3}),
+        "data": (models[2:], data, fl.GradientDescent(0.1, num_steps=10), {"trials": 3}),
+        "matrix": (models[2:], classes, fl.GradientDescent(0.1, num_steps=10), {"trials": 3}),
     }
     out = {}
     for kind in kinds:
@@ -57,10 +57,11 @@ out = {
     "trials": numbers(("steps",), devices=jax.devices()),
     "rows": numbers(("steps",), devices=jax.devices(), devices_per_trial=2),
 }
-few = fl.simulate(models[2], data, fl.GradientDescent(0.1, 5), trials=1, devices=jax.devices())
+few = fl.simulate(models[2], data, fl.GradientDescent(0.1, num_steps=5), trials=1, devices=jax.devices())
 assert few.trials == 1  # both processes have a device, one trial is kept
 stop = lambda fraction, message: rank == 0
-stopped = fl.simulate(models[2], data, fl.GradientDescent(0.1, 900), devices=jax.devices(), progress=stop, throw=False)
+long = fl.GradientDescent(0.1, num_steps=900)
+stopped = fl.simulate(models[2], data, long, devices=jax.devices(), progress=stop, throw=False)
 out["stopped"] = stopped.result.message
 print(json.dumps(out))
 """
@@ -95,4 +96,4 @@ def assert_same(one, several):
 @pytest.mark.parametrize("wrong", [0, 2])
 def test_devices_per_trial_is_checked(wrong, task):
     with pytest.raises(ValueError, match="devices_per_trial: given"):
-        fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 2), dim=10, devices_per_trial=wrong)
+        fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=2), dim=10, devices_per_trial=wrong)

@@ -8,7 +8,7 @@ import pytest
 
 import flowlimit as fl
 
-TRAININGS = [fl.GradientDescent(0.1, 30), fl.GradientFlow(3.0)]
+TRAININGS = [fl.GradientDescent(0.1, num_steps=30), fl.GradientFlow(3.0)]
 
 
 @pytest.mark.parametrize("training", TRAININGS, ids=repr)
@@ -39,9 +39,9 @@ def test_models_share_their_data_and_keep_their_order(task):
         fl.DiagonalLinear(0.3, depth=3),
         fl.DiagonalLinear(fl.Empirical([0.3, 0.3])),
     ]
-    together = fl.simulate(models, task, fl.GradientDescent(0.1, 20), dim=80, trials=2)
+    together = fl.simulate(models, task, fl.GradientDescent(0.1, num_steps=20), dim=80, trials=2)
     for model, runs in zip(models, together, strict=True):
-        alone = fl.simulate(model, task, fl.GradientDescent(0.1, 20), dim=80, trials=2)
+        alone = fl.simulate(model, task, fl.GradientDescent(0.1, num_steps=20), dim=80, trials=2)
         assert np.allclose(runs.train_error, alone.train_error, rtol=1e-13)
         assert runs.provenance["problem"]["model"] == model.to_dict()
     assert np.allclose(together[0].train_error, together[4].train_error, rtol=1e-12)
@@ -95,7 +95,7 @@ def test_progress_can_stop_between_trials(task):
 
 
 def test_progress_can_stop_within_the_first_trial(task):
-    training = fl.GradientDescent(0.1, 3000)
+    training = fl.GradientDescent(0.1, num_steps=3000)
     runs = fl.simulate(
         [fl.DiagonalLinear(0.3), fl.Linear()], task, training, dim=20, trials=2, progress=lambda *_: True
     )
@@ -119,12 +119,12 @@ def test_a_stop_that_comes_too_late_is_none(task):
 
 def test_a_failure_outranks_a_stop(task):
     options = {"dim": 60, "trials": 3, "progress": lambda f, _: f > 0.3}
-    runs = fl.simulate(fl.DiagonalLinear(3.0), task, fl.GradientDescent(0.1, 200), throw=False, **options)
+    runs = fl.simulate(fl.DiagonalLinear(3.0), task, fl.GradientDescent(0.1, num_steps=200), throw=False, **options)
     assert runs.result.code is fl.Code.DIVERGED
 
 
 def test_weights_line_up_with_trials_when_some_diverge(task, tmp_path):
-    training = fl.GradientDescent(0.1, 400)
+    training = fl.GradientDescent(0.1, num_steps=400)
     options = {"dim": 30, "trials": 8, "weights_at": [40.0], "save_at": [0.0, 40.0], "throw": False}
     runs = fl.simulate(fl.DiagonalLinear(2.6), task, training, **options)
     lost = ~np.isfinite(runs.values["train_error"][:, -1])
@@ -136,7 +136,7 @@ def test_weights_line_up_with_trials_when_some_diverge(task, tmp_path):
 
 def test_fixed_starts_on_fixed_data_have_no_spread(dataset):
     """One trial, error unknown, also beside a model whose starts are random."""
-    training = fl.GradientDescent(0.1, 3)
+    training = fl.GradientDescent(0.1, num_steps=3)
     assert fl.simulate(fl.Linear(), dataset, training).trials == 1
     fixed, random = fl.simulate([fl.DiagonalLinear(0.3), fl.Linear(init_scale=1.0)], dataset, training)
     assert (fixed.trials, random.trials) == (1, 10)
@@ -148,14 +148,14 @@ def test_functions_without_a_name(dataset):
     from functools import partial
 
     model = fl.Reparametrized(partial(jnp.multiply, 2.0), init=0.1)
-    runs = fl.simulate(model, dataset, fl.GradientDescent(0.1, 2))
+    runs = fl.simulate(model, dataset, fl.GradientDescent(0.1, num_steps=2))
     assert "partial" in runs.provenance["problem"]["model"]["weight"]["function"]
 
 
 def test_divergence_is_told(task):
     """Descent at step .1 is unstable at init scale 3, where the flow is the answer."""
     models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(3.0)]
-    training = fl.GradientDescent(0.1, 200)
+    training = fl.GradientDescent(0.1, num_steps=200)
     with pytest.raises(
         fl.FlowlimitError, match=r"init_scale=3\) in 2 of 2 trials .* smaller step_size, or GradientFlow"
     ):
@@ -201,7 +201,7 @@ def test_a_solver_that_gives_up_is_told_in_its_own_words(task):
 def test_a_flow_that_ceases_to_be_finite_has_diverged():
     """Weights that grow beyond the largest number; the solver would try ever shorter steps, a million of them."""
     loss = fl.CustomLoss(label=lambda f_star, n: f_star, loss=lambda f, y: -((f + y) ** 2))
-    task = fl.GeneralizedLinear(2.0, fl.PointMass(1.0), loss)
+    task = fl.GeneralizedLinear(2.0, target=fl.PointMass(1.0), loss=loss)
     runs = fl.simulate(fl.Linear(), task, fl.GradientFlow(400.0), dim=20, trials=2, rtol=1e-2, throw=False)
     assert runs.result.code is fl.Code.DIVERGED
     assert "Linear() in 2 of 2 trials ceased to be finite by time" in runs.result.message
@@ -210,13 +210,13 @@ def test_a_flow_that_ceases_to_be_finite_has_diverged():
 
 def test_a_matrix_of_ones_own():
     matrix = np.random.default_rng(0).normal(size=(30, 50)) / np.sqrt(50)
-    task = fl.Regression(0.6, 0.01, fl.Bernoulli(0.2), design=fl.MatrixDesign(matrix))
-    runs = fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, 10), trials=3, weights_at=[1.0])
+    task = fl.Regression(0.6, noise_var=0.01, target=fl.Bernoulli(0.2), design=fl.MatrixDesign(matrix))
+    runs = fl.simulate(fl.DiagonalLinear(0.3), task, fl.GradientDescent(0.1, num_steps=10), trials=3, weights_at=[1.0])
     assert runs.provenance["problem"]["samples"] == 30
     # At w = 0 the test error is |w*|^2/d + noise_var, trial by trial.
     assert runs.values["test_error"][:, 0] == pytest.approx((runs.w_star**2).mean(axis=1) + 0.01, rel=1e-12)
     with pytest.raises(ValueError, match=r"matrix is 30 x 50; needs aspect_ratio=0\.6"):
-        fl.Regression(2.0, 0.01, fl.Bernoulli(0.2), design=fl.MatrixDesign(matrix))
+        fl.Regression(2.0, noise_var=0.01, target=fl.Bernoulli(0.2), design=fl.MatrixDesign(matrix))
 
 
 REFUSALS = [

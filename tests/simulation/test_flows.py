@@ -19,21 +19,25 @@ SOLVER = diffrax.Dopri8()
 
 def in_u_and_v(init_scale, weight_decay=0.0):
     """The depth-2 network without its mirror: integrated in (u, v)."""
-    return fl.Reparametrized(difference_of_squares, [init_scale, init_scale], weight_decay, rate=0.5)
+    return fl.Reparametrized(difference_of_squares, init=[init_scale, init_scale], weight_decay=weight_decay, rate=0.5)
 
 
 def difference_of_squares(theta):
     return (theta[0] ** 2 - theta[1] ** 2) / 2
 
 
-@pytest.mark.parametrize("model", [fl.DiagonalLinear(0.5, 0.1), fl.DiagonalLinear(0.6, depth=3)], ids=repr)
+@pytest.mark.parametrize("model", [fl.DiagonalLinear(0.5, weight_decay=0.1), fl.DiagonalLinear(0.6, depth=3)], ids=repr)
 def test_descent_approaches_the_flow_at_order_one(model, dataset):
     horizon, steps = 4.0, np.array([80, 160, 320])
     flow = fl.simulate(model, dataset, fl.GradientFlow(horizon), rtol=1e-9, weights_at=[horizon])
     errors = []
     for num in steps:
         runs = fl.simulate(
-            model, dataset, fl.GradientDescent(horizon / num, int(num)), save_at=[horizon], weights_at=[horizon]
+            model,
+            dataset,
+            fl.GradientDescent(horizon / num, num_steps=int(num)),
+            save_at=[horizon],
+            weights_at=[horizon],
         )
         errors.append(np.linalg.norm(runs.weights - flow.weights))
     orders = -np.diff(np.log(errors)) / np.diff(np.log(steps))
@@ -73,7 +77,7 @@ def advance(engine, flow, data, state, chunk):
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_both_coordinates_agree(weight_decay, dataset):
-    models = [fl.DiagonalLinear(0.3, weight_decay), in_u_and_v(0.3, weight_decay)]
+    models = [fl.DiagonalLinear(0.3, weight_decay=weight_decay), in_u_and_v(0.3, weight_decay)]
     mirror, plain = fl.simulate(
         models, dataset, fl.GradientFlow(20.0), rtol=1e-9, weights_at=[1.0, 20.0], save_at=[1, 20]
     )
@@ -91,7 +95,7 @@ def test_extreme_scales_reach_their_timescales(init_scale, weight_decay, horizon
 
     The check is a run ten times tighter; at rtol 1e-6 errors of the curves stay below 1e-5 of their start.
     """
-    model = fl.DiagonalLinear(init_scale, weight_decay)
+    model = fl.DiagonalLinear(init_scale, weight_decay=weight_decay)
     runs, tight = (fl.simulate(model, dataset, fl.GradientFlow(horizon), rtol=r) for r in (1e-6, 1e-7))
     for name in ("train_error", "test_error"):
         assert np.abs(runs[name].value - tight[name].value).max() < 1e-5 * tight[name].value[0]

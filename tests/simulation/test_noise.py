@@ -46,7 +46,7 @@ def test_fresh_labels_and_kicks_have_their_variance():
 
 def test_label_noise_has_the_tasks_variance():
     """y = X w* + xi with xi of variance noise_var, within 5 standard errors; other draws of xi in other trials."""
-    task = fl.Regression(200.0, 0.3, fl.Bernoulli(0.5))
+    task = fl.Regression(200.0, noise_var=0.3, target=fl.Bernoulli(0.5))
     drawn = [draw_trial(task, 4000, 20, jax.random.key(0), jnp.array(trial)) for trial in (0, 1)]
     noise = [np.asarray(part.noise) for part in drawn]
     assert (noise[0] ** 2).mean() == pytest.approx(0.3, rel=5.0 * np.sqrt(2.0 / 4000))
@@ -61,7 +61,7 @@ def test_steps_follow_their_schedule(dataset):
         np.array([0.3, 0.1, 0.2]),
         np.array([1.0, 0.0, 2.0]),
     )
-    training = fl.GradientDescent(sizes, 3, decay_factor=factors)
+    training = fl.GradientDescent(sizes, num_steps=3, decay_factor=factors)
     runs = fl.simulate(fl.Linear(weight_decay=0.4), dataset, training)
     w, errors = np.zeros(X.shape[1]), []
     for size, factor in zip([*sizes, 0.0], [*factors, 0.0], strict=True):

@@ -44,8 +44,8 @@ def test_equals_a_plain_loop(depth, truncation, decay, dataset):
     """w after 100 steps to 1e-12 in relative norm; train and test errors along the way."""
     X, y, w_star = (np.asarray(a) for a in (dataset.X, dataset.y, dataset.w_star))
     scales = [0.3, 0.9]
-    models = [fl.DiagonalLinear(a, decay, depth=depth, truncation=truncation) for a in scales]
-    results = fl.simulate(models, dataset, fl.GradientDescent(0.1, 100), weights_at=[5.0, 10.0])
+    models = [fl.DiagonalLinear(a, weight_decay=decay, depth=depth, truncation=truncation) for a in scales]
+    results = fl.simulate(models, dataset, fl.GradientDescent(0.1, num_steps=100), weights_at=[5.0, 10.0])
     for scale, runs in zip(scales, results, strict=True):
         path = numpy_loop(X, y, scale, decay, depth, truncation, 0.1, 100)
         assert runs.weights.shape == (1, 2, X.shape[1])
@@ -69,7 +69,7 @@ def test_truncation_bites():
 def test_linear_start_and_overlap(task):
     """w(0) = init_overlap w* + init_scale N(0, 1): test error at the start, within 5 standard errors."""
     model = fl.Linear(init_scale=0.5, init_overlap=0.2)
-    runs = fl.simulate(model, task, fl.GradientDescent(0.1, 1), dim=500, trials=40)
+    runs = fl.simulate(model, task, fl.GradientDescent(0.1, num_steps=1), dim=500, trials=40)
     exact = (1 - 0.2) ** 2 * 0.1 + 0.5**2 + 0.01
     assert abs(runs.test_error[0] - exact) < 5 * runs.test_error_stderr[0]
 
@@ -77,7 +77,7 @@ def test_linear_start_and_overlap(task):
 def test_a_scale_for_each_coordinate(dataset):
     X, y = np.asarray(dataset.X), np.asarray(dataset.y)
     scales = np.linspace(0.1, 1.0, X.shape[1])
-    runs = fl.simulate(fl.DiagonalLinear(scales), dataset, fl.GradientDescent(0.1, 30), weights_at=[3.0])
+    runs = fl.simulate(fl.DiagonalLinear(scales), dataset, fl.GradientDescent(0.1, num_steps=30), weights_at=[3.0])
     path = numpy_loop(X, y, scales, 0.0, 2, None, 0.1, 30)
     assert np.linalg.norm(runs.weights[0, 0] - path[-1]) <= 1e-12 * np.linalg.norm(path[-1])
     flow = fl.simulate(fl.DiagonalLinear(scales), dataset, fl.GradientFlow(3.0), weights_at=[3.0])
@@ -87,9 +87,9 @@ def test_a_scale_for_each_coordinate(dataset):
 def test_random_scales(task):
     """An init scale drawn from a law: |w_1| after one step is known in mean, E[alpha^2 |g|] step_size."""
     law = fl.Empirical([0.2, 0.4])
-    runs = fl.simulate(fl.DiagonalLinear(law), task, fl.GradientDescent(0.01, 1), dim=2000, trials=20)
+    runs = fl.simulate(fl.DiagonalLinear(law), task, fl.GradientDescent(0.01, num_steps=1), dim=2000, trials=20)
     fixed = fl.simulate(
-        fl.DiagonalLinear(np.sqrt((0.04 + 0.16) / 2)), task, fl.GradientDescent(0.01, 1), dim=2000, trials=20
+        fl.DiagonalLinear(np.sqrt((0.04 + 0.16) / 2)), task, fl.GradientDescent(0.01, num_steps=1), dim=2000, trials=20
     )
     spread = np.hypot(runs["norm_1"].stderr[1], fixed["norm_1"].stderr[1])
     assert abs(runs["norm_1"].value[1] - fixed["norm_1"].value[1]) < 5 * spread
@@ -100,7 +100,7 @@ def test_observables_and_sparse_saves(dataset):
     runs = fl.simulate(
         fl.DiagonalLinear(0.5),
         dataset,
-        fl.GradientDescent(0.1, 700),
+        fl.GradientDescent(0.1, num_steps=700),
         save_at=[0.3, 40.0, 70.0],
         observables={"overlap": lambda w, w_star: w * w_star, "cube": lambda w, w_star: w**3},
     )
@@ -112,7 +112,7 @@ def test_observables_and_sparse_saves(dataset):
 
 def test_data_without_a_target(dataset):
     bare = fl.Dataset(dataset.X, dataset.y)
-    runs = fl.simulate(fl.DiagonalLinear(0.5), bare, fl.GradientDescent(0.1, 5))
+    runs = fl.simulate(fl.DiagonalLinear(0.5), bare, fl.GradientDescent(0.1, num_steps=5))
     assert "test_error" not in runs.curves
     with pytest.raises(AttributeError, match="no curve 'test_error'; there are train_error, loss"):
         _ = runs.test_error

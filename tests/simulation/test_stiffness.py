@@ -27,7 +27,7 @@ def test_radius_bounds_the_spectrum():
     """Against the eigenvalues of the whole Jacobian of a small network's flow in (u, v)."""
     rng, dim, samples = np.random.default_rng(1), 12, 8
     X, y = jnp.asarray(rng.normal(size=(samples, dim)) / np.sqrt(dim)), jnp.asarray(rng.normal(size=samples))
-    flow = make_flow(fl.DiagonalLinear(0.5, 0.1, depth=3), fl.Dataset(X, y), FLOW)
+    flow = make_flow(fl.DiagonalLinear(0.5, weight_decay=0.1, depth=3), fl.Dataset(X, y), FLOW)
     theta, t = jnp.asarray(rng.uniform(0.4, 1.2, size=(2, dim))), jnp.zeros(())
     gradient = lambda theta: X.T @ (X @ flow.readout_rows(t, theta) - y) * (dim / samples)
     field = lambda flat: flow.drift_rows(t, flat.reshape(2, dim), gradient(flat.reshape(2, dim))).ravel()
@@ -39,7 +39,9 @@ def test_radius_bounds_the_spectrum():
 
 def test_contraction_of_a_network():
     """C A = -(u^2 + v^2)/2 at depth 2: w = (u^2 - v^2)/2 and u' = -u g/2."""
-    flow = make_flow(fl.DiagonalLinear(0.5, truncation=1e6), fl.Regression(1.0, 0.0, fl.Normal()), FLOW)
+    flow = make_flow(
+        fl.DiagonalLinear(0.5, truncation=1e6), fl.Regression(1.0, noise_var=0.0, target=fl.Normal()), FLOW
+    )
     theta = jnp.array([[0.5, 1.2], [0.3, -0.7]])
     found = jax.jit(lambda theta, g: contraction(flow, jnp.zeros(()), theta, g))(theta, jnp.array([0.4, -2.0]))
     assert np.asarray(found) == pytest.approx([-(0.25 + 0.09) / 2, -(1.44 + 0.49) / 2])
@@ -72,6 +74,6 @@ def test_chunks_save_every_target_once(budget, slots):
 
 def test_radius_of_a_linear_model():
     """It is exact there, curvature and weight decay, with a tenth to spare."""
-    flow = make_flow(fl.Linear(weight_decay=0.3), fl.Regression(1.0, 0.0, fl.Normal()), FLOW)
+    flow = make_flow(fl.Linear(weight_decay=0.3), fl.Regression(1.0, noise_var=0.0, target=fl.Normal()), FLOW)
     found = spectral_radius(flow, jnp.zeros(()), jnp.ones(4), jnp.ones(4), jnp.array(4.9))
     assert float(found) == pytest.approx(1.1 * (4.9 + 0.3))

@@ -77,7 +77,7 @@ def test_nouns_that_print_alike_are_numbered():
 def test_limits_over_steps_have_their_codes():
     training = fl.GradientDescent(step_size=0.3, num_steps=20)
     table = fl.sweep(fl.solve_dmft, fl.Linear(), TASK, training, over={"training.step_size": [0.1, 1e5]}, rtol=1e-2)
-    one = fl.solve_dmft(fl.Linear(), TASK, fl.GradientDescent(0.1, 20), rtol=1e-2)
+    one = fl.solve_dmft(fl.Linear(), TASK, fl.GradientDescent(0.1, num_steps=20), rtol=1e-2)
     assert np.allclose(table["test_error"][0], one.test_error, rtol=1e-12)
     assert np.allclose(table["time"][0], one.times)  # the training is an axis, so times are a number of each point
     (failure,) = table.failures
@@ -162,7 +162,7 @@ def test_a_store_of_another_sweep_is_refused(tmp_path):
 
 def test_the_first_point_may_give_nothing():
     """A limit that ran out of time has empty curves: what a row looks like is learnt from the next."""
-    training, axis = fl.GradientDescent(0.1, 3), {"time_limit": [1e-3, 60.0]}
+    training, axis = fl.GradientDescent(0.1, num_steps=3), {"time_limit": [1e-3, 60.0]}
     table = fl.sweep(fl.solve_dmft, fl.Linear(), TASK, training, over=axis, rtol=1e-2)
     assert np.isnan(table["test_error"][0]).all()
     assert np.isfinite(table["test_error"][1]).all()
@@ -215,7 +215,7 @@ def test_workers_that_join_late_get_work(monkeypatch):
 
 
 def test_shapes_that_differ_are_failures_of_their_points():
-    training, over = fl.GradientDescent(0.1, 4), {"training.num_steps": [4, 6]}
+    training, over = fl.GradientDescent(0.1, num_steps=4), {"training.num_steps": [4, 6]}
     table = fl.sweep(fl.simulate, fl.Linear(), TASK, training, over=over, dim=20, trials=2)
     (failure,) = table.failures
     assert "give save_at=" in failure.outcome.message

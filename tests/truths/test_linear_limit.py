@@ -12,7 +12,7 @@ RHO2, NOISE = 0.3, 0.1
 
 @pytest.fixture(scope="module", params=[0.5, 2.0])
 def lazy(request):
-    task = fl.Regression(request.param, NOISE, fl.Bernoulli(RHO2))
+    task = fl.Regression(request.param, noise_var=NOISE, target=fl.Bernoulli(RHO2))
     return request.param, fl.solve_dmft(fl.Linear(), task, fl.GradientFlow(1.0), rtol=1e-8)
 
 
@@ -21,7 +21,7 @@ def test_kernels_are_the_lazy_solution(lazy):
     kernels, order = limit.kernels, 8
     panel = np.arange(len(kernels.times)) // order
     off_diagonal, inside = panel[:, None] > panel[None, :], panel[:, None] == panel[None, :]
-    task = fl.Regression(delta, NOISE, fl.Bernoulli(RHO2))
+    task = fl.Regression(delta, noise_var=NOISE, target=fl.Bernoulli(RHO2))
     for name, exact in lazy_kernels(task, kernels.times)._asdict().items():
         error = np.abs(getattr(kernels, name) - exact)
         assert error[off_diagonal].max() < 1e-8, name
@@ -56,9 +56,9 @@ def test_no_sampling_error(lazy):
 def test_descent_is_exact(target):
     """Ridge regression from a random, correlated start: the mean over the spectrum of (1 - step (x + decay))^i."""
     delta, noise, decay, overlap, step, steps = 3.0, 0.05, 1 / 6, 0.2, 0.3, 30
-    task = fl.Regression(delta, noise, target)
-    model = fl.Linear(decay, 1.0, overlap)
-    limit = fl.solve_dmft(model, task, fl.GradientDescent(step, steps), rtol=1e-2)
+    task = fl.Regression(delta, noise_var=noise, target=target)
+    model = fl.Linear(decay, init_scale=1.0, init_overlap=overlap)
+    limit = fl.solve_dmft(model, task, fl.GradientDescent(step, num_steps=steps), rtol=1e-2)
     x, weights = marchenko_pastur(delta)
     rho2 = float(target.second_moment)
     power = (1 - step * (x + decay)) ** np.arange(steps + 1)[:, None]

@@ -37,7 +37,7 @@ def test_descent(dataset):
     """w_i = sum b (1 - (1 - step r)^i)/r."""
     rates, basis, b = spectral(dataset)
     runs = fl.simulate(
-        fl.Linear(weight_decay=DECAY), dataset, fl.GradientDescent(0.2, 300), weights_at=[60.0], trials=1
+        fl.Linear(weight_decay=DECAY), dataset, fl.GradientDescent(0.2, num_steps=300), weights_at=[60.0], trials=1
     )
     exact = basis @ (b * (1 - (1 - 0.2 * rates) ** 300) / rates)
     assert np.abs(runs.weights[0, 0] - exact).max() < 1e-12
@@ -47,6 +47,6 @@ def test_stability_edge(dataset):
     """Descent diverges exactly when the step exceeds 2 / (largest rate)."""
     edge = 2 / spectral(dataset)[0].max()
     for factor, diverges in ((0.98, False), (1.05, True)):
-        training = fl.GradientDescent(factor * edge, 400)
+        training = fl.GradientDescent(factor * edge, num_steps=400)
         runs = fl.simulate(fl.Linear(weight_decay=DECAY), dataset, training, trials=1, throw=False)
         assert (runs.train_error[-1] > 1e3 * runs.train_error[0]) == diverges

@@ -14,7 +14,7 @@ def test_large_start_is_lazy():
     """At init scale 30 the network is linear in time alpha^2 t, up to (w / alpha^2)^2 = 1e-6 and the solver's error."""
     delta, noise, scale = 0.5, 0.01, 30.0
     times = np.array([0.1, 0.5, 1.0, 2.0]) / scale**2
-    task = fl.Regression(delta, noise, fl.Bernoulli(RHO2))
+    task = fl.Regression(delta, noise_var=noise, target=fl.Bernoulli(RHO2))
     limit = fl.solve_dmft(fl.DiagonalLinear(scale), task, fl.GradientFlow(times[-1]), save_at=times, rtol=1e-2)
     x, weights = marchenko_pastur(delta)
     decay = np.exp(-2.0 * x * scale**2 * times[:, None])
@@ -34,9 +34,13 @@ def test_infinite_data():
     exact = RHO2 * (w - 1.0) ** 2 + noise
     errors = []
     for delta in (100.0, 1000.0):
-        task = fl.Regression(delta, noise, fl.Bernoulli(RHO2))
+        task = fl.Regression(delta, noise_var=noise, target=fl.Bernoulli(RHO2))
         limit = fl.solve_dmft(
-            fl.DiagonalLinear(scale, decay), task, fl.GradientFlow(horizon), save_at=[0.0, horizon], rtol=1e-2
+            fl.DiagonalLinear(scale, weight_decay=decay),
+            task,
+            fl.GradientFlow(horizon),
+            save_at=[0.0, horizon],
+            rtol=1e-2,
         )
         errors.append(abs(limit.test_error[-1] / exact - 1.0))
     assert errors[1] < 2e-3

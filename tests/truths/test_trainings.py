@@ -27,15 +27,15 @@ def batches(fraction, label_noise):
 @pytest.mark.parametrize(
     ("training", "move"),
     [
-        (fl.StochasticGradientDescent(0.5, STEP, STEPS), batches(0.5, 0.0)),
-        (fl.StochasticGradientDescent(0.3, STEP, STEPS, label_noise=0.4), batches(0.3, 0.4)),
-        (fl.StochasticGradientDescent(1.0, STEP, STEPS, label_noise=0.4), batches(1.0, 0.4)),
-        (fl.Langevin(0.05, STEP, STEPS), lambda train: 2 * 0.05 * STEP),
+        (fl.StochasticGradientDescent(0.5, step_size=STEP, num_steps=STEPS), batches(0.5, 0.0)),
+        (fl.StochasticGradientDescent(0.3, step_size=STEP, num_steps=STEPS, label_noise=0.4), batches(0.3, 0.4)),
+        (fl.StochasticGradientDescent(1.0, step_size=STEP, num_steps=STEPS, label_noise=0.4), batches(1.0, 0.4)),
+        (fl.Langevin(0.05, step_size=STEP, num_steps=STEPS), lambda train: 2 * 0.05 * STEP),
     ],
     ids=["batches", "batches and labels", "labels", "Langevin"],
 )
 def test_noisy_steps(training, move):
-    limit = fl.solve_dmft(fl.Linear(), fl.Regression(DELTA, 0.0, fl.Normal()), training)
+    limit = fl.solve_dmft(fl.Linear(), fl.Regression(DELTA, noise_var=0.0, target=fl.Normal()), training)
     train, test = recursion(move)
     np.testing.assert_allclose(limit.train_error, train, rtol=1e-8)
     np.testing.assert_allclose(limit.test_error, test, rtol=1e-8)
@@ -48,8 +48,12 @@ def test_noisy_steps(training, move):
 def test_momentum_with_a_schedule(nesterov):
     """Each eigenvector is an oscillator of its own; step sizes fall, weight decay ends."""
     sizes, decay, beta = 0.1 / (1 + 0.1 * np.arange(STEPS)), 0.2 * (np.arange(STEPS) < 10), 0.8
-    training = fl.GradientDescent(sizes, STEPS, beta, nesterov, decay_factor=lambda i: float(i < 10))
-    limit = fl.solve_dmft(fl.Linear(weight_decay=0.2), fl.Regression(DELTA, 0.0, fl.Normal()), training)
+    training = fl.GradientDescent(
+        sizes, num_steps=STEPS, momentum=beta, nesterov=nesterov, decay_factor=lambda i: float(i < 10)
+    )
+    limit = fl.solve_dmft(
+        fl.Linear(weight_decay=0.2), fl.Regression(DELTA, noise_var=0.0, target=fl.Normal()), training
+    )
     w, v, errors = np.zeros_like(X), np.zeros_like(X), [1.0]  # in units of w*
     for size, strength in zip(sizes, decay, strict=True):
         p = X * (1.0 - w) - strength * w
@@ -62,30 +66,35 @@ def test_momentum_with_a_schedule(nesterov):
 
 def test_a_kept_batch_is_less_data():
     """Half of the samples, each with twice the weight: descent at half the aspect ratio; the unseen half is new."""
-    model, target = fl.Linear(0.1, 0.3), fl.Bernoulli(0.3)
+    model, target = fl.Linear(0.1, init_scale=0.3), fl.Bernoulli(0.3)
     kept = fl.solve_dmft(
         model,
-        fl.Regression(DELTA, 0.1, target),
-        fl.StochasticGradientDescent(0.5, STEP, STEPS, persistent=True),
+        fl.Regression(DELTA, noise_var=0.1, target=target),
+        fl.StochasticGradientDescent(0.5, step_size=STEP, num_steps=STEPS, persistent=True),
     )
-    less = fl.solve_dmft(model, fl.Regression(DELTA / 2, 0.1, target), fl.GradientDescent(STEP, STEPS))
+    less = fl.solve_dmft(
+        model, fl.Regression(DELTA / 2, noise_var=0.1, target=target), fl.GradientDescent(STEP, num_steps=STEPS)
+    )
     np.testing.assert_allclose(kept.test_error, less.test_error, rtol=1e-8)
     np.testing.assert_allclose(kept.train_error, (less.train_error + less.test_error) / 2, rtol=1e-8)
 
 
-@pytest.mark.parametrize("model", [fl.Linear(0.1, 0.3), fl.DiagonalLinear(0.5)], ids=["linear", "network"])
+@pytest.mark.parametrize("model", [fl.Linear(0.1, init_scale=0.3), fl.DiagonalLinear(0.5)], ids=["linear", "network"])
 @pytest.mark.parametrize(
     "training",
     [
-        fl.StochasticGradientDescent(1.0, STEP, STEPS),
-        fl.GradientDescent(STEP, STEPS, momentum=1e-70),
-        fl.Langevin(0.0, STEP, STEPS),
+        fl.StochasticGradientDescent(1.0, step_size=STEP, num_steps=STEPS),
+        fl.GradientDescent(STEP, num_steps=STEPS, momentum=1e-70),
+        fl.Langevin(0.0, step_size=STEP, num_steps=STEPS),
     ],
     ids=["whole batches", "no momentum", "cold"],
 )
 def test_nothing_added_is_gradient_descent(model, training):
     """In the limit for the linear model, which has no sampling error, and at finite size for both."""
-    task, plain = fl.Regression(DELTA, 0.1, fl.Bernoulli(0.3)), fl.GradientDescent(STEP, STEPS)
+    task, plain = (
+        fl.Regression(DELTA, noise_var=0.1, target=fl.Bernoulli(0.3)),
+        fl.GradientDescent(STEP, num_steps=STEPS),
+    )
     one, two = (fl.simulate(model, task, steps, dim=50, trials=2, key=0) for steps in (training, plain))
     np.testing.assert_allclose(one.test_error, two.test_error, rtol=1e-12)
     if isinstance(model, fl.Linear):
@@ -101,7 +110,11 @@ def test_up_to_and_past_the_stability_edge(part):
     logarithm within 4 standard errors and 5%, their bias: the largest eigenvalue's mean is below the edge by d^(-2/3).
     """
     step, steps = part * 2.0 / (1.0 + DELTA**-0.5) ** 2, 40
-    problem = fl.Linear(), fl.Regression(DELTA, 0.0, fl.Normal()), fl.GradientDescent(step, steps)
+    problem = (
+        fl.Linear(),
+        fl.Regression(DELTA, noise_var=0.0, target=fl.Normal()),
+        fl.GradientDescent(step, num_steps=steps),
+    )
     limit = fl.solve_dmft(*problem)
     exact = (1.0 - step * X) ** (2 * np.arange(steps + 1)[:, None]) @ WEIGHTS
     np.testing.assert_allclose(limit.test_error, exact, rtol=1e-7)
@@ -112,14 +125,22 @@ def test_up_to_and_past_the_stability_edge(part):
 
 
 def test_far_past_the_edge_both_say_so():
-    problem = fl.Linear(), fl.Regression(DELTA, 0.0, fl.Normal()), fl.GradientDescent(1e3, 120)
+    problem = (
+        fl.Linear(),
+        fl.Regression(DELTA, noise_var=0.0, target=fl.Normal()),
+        fl.GradientDescent(1e3, num_steps=120),
+    )
     assert fl.solve_dmft(*problem, throw=False).result.code is fl.Code.DIVERGED
     assert fl.simulate(*problem, dim=40, trials=2, throw=False).result.code is fl.Code.DIVERGED
 
 
 def test_best_time():
     """Of the limit, the smallest value of its curve; of runs, each trial's own, so no larger than the mean's."""
-    problem = fl.Linear(), fl.Regression(1.0, 0.5, fl.Normal()), fl.GradientDescent(STEP, STEPS)
+    problem = (
+        fl.Linear(),
+        fl.Regression(1.0, noise_var=0.5, target=fl.Normal()),
+        fl.GradientDescent(STEP, num_steps=STEPS),
+    )
     limit, runs = fl.solve_dmft(*problem), fl.simulate(*problem, dim=100, trials=10, key=0)
     best = limit.best()
     assert best.value == pytest.approx(limit.test_error.min())
@@ -133,12 +154,14 @@ def test_best_time():
 
 def test_trials_of_noisy_steps_differ_on_fixed_data(dataset):
     """Data and start are the same in all trials, batches are not."""
-    batches = fl.StochasticGradientDescent(0.5, STEP, 5)
+    batches = fl.StochasticGradientDescent(0.5, step_size=STEP, num_steps=5)
     runs = fl.simulate(fl.Linear(), dataset, batches, trials=3, key=0)
     assert len({float(x) for x in runs.values["train_error"][:, -1]}) == 3
     with pytest.raises(ValueError, match="all trials would be the same"):
-        fl.simulate(fl.Linear(), dataset, fl.GradientDescent(STEP, 5), trials=3)
-    kept = fl.simulate(fl.Linear(), dataset, fl.StochasticGradientDescent(0.5, STEP, 5, persistent=True), trials=3)
+        fl.simulate(fl.Linear(), dataset, fl.GradientDescent(STEP, num_steps=5), trials=3)
+    kept = fl.simulate(
+        fl.Linear(), dataset, fl.StochasticGradientDescent(0.5, step_size=STEP, num_steps=5, persistent=True), trials=3
+    )
     assert kept.values["train_error"][:, -1].std() > 0.0
 
 
@@ -146,13 +169,13 @@ def test_refusals():
     with pytest.raises(ValueError, match="squared loss"):
         fl.simulate(
             fl.Linear(),
-            fl.Classification(1.0, fl.Normal()),
-            fl.StochasticGradientDescent(0.5, STEP, 5, label_noise=0.1),
+            fl.Classification(1.0, target=fl.Normal()),
+            fl.StochasticGradientDescent(0.5, step_size=STEP, num_steps=5, label_noise=0.1),
             dim=20,
         )
     with pytest.raises(ValueError, match="one for each of the 5 steps"):
-        fl.GradientDescent([0.1, 0.2], 5)
+        fl.GradientDescent([0.1, 0.2], num_steps=5)
     with pytest.raises(ValueError, match="step_size"):
-        fl.GradientDescent(lambda i: 0.1 - 0.05 * i, 5)
+        fl.GradientDescent(lambda i: 0.1 - 0.05 * i, num_steps=5)
     with pytest.raises(ValueError, match="batch_fraction"):
-        fl.StochasticGradientDescent(0.0, 0.1, 5)
+        fl.StochasticGradientDescent(0.0, step_size=0.1, num_steps=5)

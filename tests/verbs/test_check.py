@@ -6,7 +6,7 @@ import pytest
 import flowlimit as fl
 from flowlimit.results import Code, Limit, Outcome
 
-PROBLEM = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.5, 6)
+PROBLEM = fl.Linear(), fl.Regression(2.0, noise_var=0.1, target=fl.Normal()), fl.GradientDescent(0.5, num_steps=6)
 
 
 def test_check_compares_at_every_dim():
@@ -22,7 +22,9 @@ def test_check_compares_at_every_dim():
 
 def test_check_fails_where_limit_and_runs_differ():
     trust = fl.check(*PROBLEM, dims=(50, 200), trials=20)
-    other = fl.simulate(fl.Linear(), fl.Regression(2.0, 0.4, fl.Normal()), PROBLEM[2], dim=200, trials=20, key=0)
+    other = fl.simulate(
+        fl.Linear(), fl.Regression(2.0, noise_var=0.4, target=fl.Normal()), PROBLEM[2], dim=200, trials=20, key=0
+    )
     wrong = fl.Trust(trust.limit, trust.dims, (other, other), (fl.compare(trust.limit, other),) * 2)
     assert not wrong
     assert "DISAGREE: the largest dim" in repr(wrong)
@@ -46,7 +48,9 @@ def test_check_without_a_limit_says_why(monkeypatch):
 
 def test_check_of_runs_that_fail_is_no_disagreement(monkeypatch):
     """Runs that diverge, or are stopped after the first trial, are not compared with the limit."""
-    wild = fl.simulate(fl.DiagonalLinear(3.0), PROBLEM[1], fl.GradientDescent(0.5, 50), dim=40, trials=2, throw=False)
+    wild = fl.simulate(
+        fl.DiagonalLinear(3.0), PROBLEM[1], fl.GradientDescent(0.5, num_steps=50), dim=40, trials=2, throw=False
+    )
     stopped = fl.simulate(*PROBLEM, dim=40, trials=2, progress=lambda fraction, message: True)
     for runs, code in [(wild, Code.DIVERGED), (stopped, Code.STOPPED)]:
         monkeypatch.setattr("flowlimit.verbs.check.simulate", lambda *nouns, runs=runs, **options: runs)

@@ -9,7 +9,7 @@ import xarray as xr
 import flowlimit as fl
 
 
-@pytest.mark.parametrize("training", [fl.GradientDescent(0.1, 20), fl.GradientFlow(2.0)], ids=repr)
+@pytest.mark.parametrize("training", [fl.GradientDescent(0.1, num_steps=20), fl.GradientFlow(2.0)], ids=repr)
 def test_round_trip(tmp_path, task, training):
     runs = fl.simulate(
         fl.DiagonalLinear(0.3),
@@ -39,7 +39,7 @@ def test_round_trip(tmp_path, task, training):
 
 
 NOUNS = ("model", "task", "training")
-STEPS = fl.GradientDescent(0.25, 8)
+STEPS = fl.GradientDescent(0.25, num_steps=8)
 
 
 def bits(result):
@@ -119,7 +119,9 @@ def test_the_file_is_the_tree(tmp_path, task):
 
 
 def test_outcome_survives(tmp_path, task):
-    runs = fl.simulate(fl.DiagonalLinear(3.0), task, fl.GradientDescent(0.1, 50), dim=40, trials=2, throw=False)
+    runs = fl.simulate(
+        fl.DiagonalLinear(3.0), task, fl.GradientDescent(0.1, num_steps=50), dim=40, trials=2, throw=False
+    )
     fl.save(runs, tmp_path / "wild.zarr")
     back = fl.load(tmp_path / "wild.zarr")
     assert back.result == runs.result
@@ -127,7 +129,7 @@ def test_outcome_survives(tmp_path, task):
 
 
 def test_refusals(tmp_path, task):
-    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 2), dim=20, trials=2)
+    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=2), dim=20, trials=2)
     path = tmp_path / "runs.zarr"
     fl.save(runs, path)
     with pytest.raises(FileExistsError, match="overwrite=True to replace it"):
@@ -154,7 +156,7 @@ def test_refusals(tmp_path, task):
 @pytest.mark.parametrize("name", ["limit.csv", "limit.nc", "limit.npz", "limit.parquet", "limit"])
 def test_nothing_but_zarr_is_written(tmp_path, task, name):
     """Before, a folder in zarr's format had the name of a table."""
-    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 2), dim=20, trials=2)
+    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=2), dim=20, trials=2)
     with pytest.raises(ValueError, match=r"needs a name that ends in \.zarr, e\.g\. .*limit\.zarr.*numpy\.savetxt"):
         fl.save(runs, tmp_path / name)
     assert not list(tmp_path.iterdir())

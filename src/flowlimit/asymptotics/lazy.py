@@ -59,7 +59,7 @@ def lazy_kernels(task: Regression, scaled_times: Times) -> LazyKernels:
     Examples
     --------
     >>> import flowlimit as fl
-    >>> kernels = lazy_kernels(fl.Regression(2.0, 0.1, fl.Normal()), np.array([0.0, 1.0]))
+    >>> kernels = lazy_kernels(fl.Regression(2.0, noise_var=0.1, target=fl.Normal()), np.array([0.0, 1.0]))
     >>> float(round(kernels.R_w[0, 0], 6))
     0.5
     """

@@ -64,7 +64,8 @@ def label_phases(record: Limit | Runs) -> Phases:
     Examples
     --------
     >>> import flowlimit as fl
-    >>> problem = fl.DiagonalLinear(100.0, weight_decay=0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    >>> problem = fl.DiagonalLinear(100.0, weight_decay=0.5), task
     >>> runs = fl.simulate(*problem, fl.GradientFlow(60.0), dim=100, trials=2, key=0)
     >>> sorted(fl.label_phases(runs).predicted)
     ['lazy', 'rich', 'rich_sharp']
@@ -88,7 +89,7 @@ def descent_times(limit: Limit) -> Paths:
     Examples
     --------
     >>> import flowlimit as fl
-    >>> model, task = fl.DiagonalLinear(0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> model, task = fl.DiagonalLinear(0.1), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     >>> limit = fl.solve_dmft(model, task, fl.GradientFlow(2.0), rtol=5e-2)
     >>> bool((fl.descent_times(limit) > 1.0).all())
     True

@@ -95,7 +95,7 @@ def _lassos(
     """Return the lassos' training errors, test errors and residuals."""
 
     def one(penalty: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-        point = fixed_point(DiagonalLinear(model.init_scale, penalty), task, case="lasso")
+        point = fixed_point(DiagonalLinear(model.init_scale, weight_decay=penalty), task, case="lasso")
         return point.train_error, point.test_error, point.residual
 
     return jax.vmap(one)(penalties)

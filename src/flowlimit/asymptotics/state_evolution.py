@@ -87,7 +87,7 @@ def state_evolution(
     Examples
     --------
     >>> import flowlimit as fl
-    >>> problem = fl.DiagonalLinear(0.3, weight_decay=0.1), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> problem = fl.DiagonalLinear(0.3, weight_decay=0.1), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     >>> evolution = fl.state_evolution(*problem)
     >>> bool(jnp.isclose(evolution.test_error[-1], fl.fixed_point(*problem).test_error, rtol=1e-10))
     True

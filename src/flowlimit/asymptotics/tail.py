@@ -83,7 +83,7 @@ def fit_tail(
     Examples
     --------
     >>> import flowlimit as fl
-    >>> model, task = fl.DiagonalLinear(30.0), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> model, task = fl.DiagonalLinear(30.0), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     >>> rate = fl.convergence_rate(model, task)
     >>> runs = fl.simulate(model, task, fl.GradientFlow(6.0 / float(rate.gamma)), dim=100, trials=2, key=0)
     >>> tail = fl.fit_tail(runs, start=1.0 / float(rate.gamma), stop=3.0 / float(rate.gamma))

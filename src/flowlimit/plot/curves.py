@@ -47,8 +47,8 @@ def curves(
     Examples
     --------
     >>> import flowlimit as fl
-    >>> task = fl.Regression(2.0, 0.1, fl.Normal())
-    >>> runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, 50), dim=50, trials=3)
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=50), dim=50, trials=3)
     >>> axes = fl.plot.curves(runs)
     >>> axes[0].get_ylabel()
     'training error'

@@ -21,7 +21,7 @@ def end_law(point: FixedPoint, *found: Minimizer, ax: Axes | None = None) -> Axe
     Examples
     --------
     >>> import flowlimit as fl
-    >>> point = fl.fixed_point(fl.DiagonalLinear(0.3), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)))
+    >>> point = fl.fixed_point(fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)))
     >>> fl.plot.end_law(point).get_xlabel()
     'weight $w(\\infty)$'
     """

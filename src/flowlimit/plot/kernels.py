@@ -17,7 +17,8 @@ def kernels(limit: Limit, *, ax: np.ndarray | None = None) -> np.ndarray:
     Examples
     --------
     >>> import flowlimit as fl
-    >>> problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.2, 20)
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> problem = fl.Linear(), task, fl.GradientDescent(0.2, num_steps=20)
     >>> axes = fl.plot.kernels(fl.solve_dmft(*problem))
     >>> axes[0].get_title()
     '$C_w(t, s)$'

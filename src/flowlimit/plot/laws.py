@@ -17,7 +17,8 @@ def law(limit: Limit, time: float, runs: Runs | None = None, *, ax: Axes | None 
     Examples
     --------
     >>> import flowlimit as fl
-    >>> problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.2, 20)
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> problem = fl.Linear(), task, fl.GradientDescent(0.2, num_steps=20)
     >>> fl.plot.law(fl.solve_dmft(*problem), time=4.0).get_xlabel()
     'weight $w(4)$'
     """

@@ -20,7 +20,8 @@ def shade_phases(phases: Phases, ax: Any) -> None:
     --------
     >>> import matplotlib.pyplot as plt
     >>> import flowlimit as fl
-    >>> problem = fl.DiagonalLinear(30.0, weight_decay=0.5), fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    >>> problem = fl.DiagonalLinear(30.0, weight_decay=0.5), task
     >>> runs = fl.simulate(*problem, fl.GradientFlow(40.0), dim=100, trials=2, key=0)
     >>> axes = fl.plot.curves(runs)
     >>> fl.plot.shade_phases(fl.label_phases(runs), axes)

@@ -6,6 +6,7 @@ quadrature and the strata in which the solver matches moments follow from it.
 
 import abc
 import math
+from dataclasses import KW_ONLY
 from typing import NamedTuple
 
 import equinox as eqx
@@ -144,6 +145,7 @@ class Bernoulli(Law):
     """``value`` with the given probability, else 0: the paper's sparse target."""
 
     probability: Scalar = eqx.field(converter=number("probability", at_least=0.0, at_most=1.0, example=0.1))
+    _: KW_ONLY
     value: Scalar = eqx.field(default=1.0, converter=number("value"))
 
     def strata(self) -> Strata:
@@ -156,6 +158,7 @@ class SparseRademacher(Law):
     """``+value`` or ``-value`` with half the given probability each, else 0."""
 
     probability: Scalar = eqx.field(converter=number("probability", at_least=0.0, at_most=1.0, example=0.1))
+    _: KW_ONLY
     value: Scalar = eqx.field(default=1.0, converter=number("value"))
 
     def strata(self) -> Strata:
@@ -168,6 +171,7 @@ class BernoulliGauss(Law):
     """N(0, std^2) with the given probability, else 0."""
 
     probability: Scalar = eqx.field(converter=number("probability", at_least=0.0, at_most=1.0, example=0.1))
+    _: KW_ONLY
     std: Scalar = eqx.field(default=1.0, converter=number("std", at_least=0.0))
 
     def strata(self) -> Strata:
@@ -218,6 +222,7 @@ class Independent(Target):
     """
 
     law: Law = eqx.field(converter=instance("law", Law, "fl.Normal()"))
+    _: KW_ONLY
     count: int = eqx.field(static=True, converter=integer("count", at_least=1, at_most=MOST_TEACHERS, example=2))
 
     def __check_init__(self) -> None:

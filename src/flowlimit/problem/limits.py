@@ -27,7 +27,7 @@ def refuse_without_limit(task: Task) -> None:
     Examples
     --------
     >>> import flowlimit as fl
-    >>> refuse_without_limit(fl.Regression(0.5, 0.01, fl.Bernoulli(0.1), design=fl.BinaryDesign()))
+    >>> refuse_without_limit(fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1), design=fl.BinaryDesign()))
     """
     design, target = task.design, task.target
     if not design.has_limit:

@@ -27,9 +27,15 @@ class _NounMeta(type(DoubleModule)):
             return super().__call__(*args, **kwargs)
         except TypeError:
             known = _arguments(cls)
-            if known is None or kwargs.keys() <= known.keys():
+            if known is None:
                 raise
-            message = _unknown(cls, kwargs.keys() - known.keys(), list(known))
+            in_order = [name for name, own in known.items() if own.kind is own.POSITIONAL_OR_KEYWORD]
+            if len(args) > len(in_order):
+                message = _unnamed(cls, len(args), list(known), len(in_order))
+            elif kwargs.keys() <= known.keys():
+                raise
+            else:
+                message = _unknown(cls, kwargs.keys() - known.keys(), list(known))
         raise TypeError(message)
 
 
@@ -108,6 +114,15 @@ def _unknown(cls: type, given: Iterable[Any], names: list[str]) -> str:
     unknown = sorted(map(str, given))
     known = f"its fields are {', '.join(names)}" if names else "it has no fields"
     return f"{kind_of(cls)}: given unknown {', '.join(unknown)}; {known}{hint(unknown[0], names)}"
+
+
+def _unnamed(cls: type, given: int, names: list[str], in_order: int) -> str:
+    """Say which values need their names: in an order of numbers nobody sees what each of them is."""
+    needed = ", ".join(f"{name}=" for name in names[in_order:])
+    if not needed:
+        return f"{kind_of(cls)}: given {given} values, needs at most {in_order}"
+    first = f"only {names[0]} may stand without its name" if in_order else "none may stand without its name"
+    return f"{kind_of(cls)}: given {given} values without names; {first}, the others are {needed}"
 
 
 def _arguments(cls: type) -> Mapping[str, inspect.Parameter] | None:

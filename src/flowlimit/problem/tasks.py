@@ -5,6 +5,7 @@
 
 import abc
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -95,7 +96,7 @@ class Task(DataSource):
         """Return the `Regression` that has the same data, for closed forms; None if the loss is not the squared one."""
         if not self.loss.closes or self.target.shape:
             return None
-        return Regression(self.aspect_ratio, self.error_floor, self.target, self.design)
+        return Regression(self.aspect_ratio, noise_var=self.error_floor, target=self.target, design=self.design)
 
     def residual(self, f: Output, f_star: Teacher, noise: Scalar) -> Output:
         """Return the derivative of the loss of one sample."""
@@ -144,6 +145,7 @@ class Regression(Task):
     """
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    _: KW_ONLY
     noise_var: Scalar = eqx.field(converter=number("noise_var", at_least=0.0, example=0.01))
     target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
@@ -199,11 +201,12 @@ class GeneralizedLinear(_NormalNoise):
     Examples
     --------
     >>> import flowlimit as fl
-    >>> fl.GeneralizedLinear(2.0, fl.Normal(), fl.HuberLoss(noise_std=0.5, tail=1.0))
+    >>> fl.GeneralizedLinear(2.0, target=fl.Normal(), loss=fl.HuberLoss(noise_std=0.5, tail=1.0))
     GeneralizedLinear(aspect_ratio=2, target=Normal(), loss=HuberLoss(noise_std=0.5, tail=1))
     """
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    _: KW_ONLY
     target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
@@ -231,6 +234,7 @@ class Classification(_NormalNoise):
     """
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
+    _: KW_ONLY
     target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
     slope: Scalar | None = eqx.field(default=None, converter=optional_number("slope", above=0.0, example=2.0))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))

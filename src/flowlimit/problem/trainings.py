@@ -132,7 +132,13 @@ class GradientDescent(_Accelerated):
     """
 
     def __init__(
-        self, step_size: Any, num_steps: int, momentum: Number = 0.0, nesterov: bool = False, decay_factor: Any = None
+        self,
+        step_size: Any,
+        *,
+        num_steps: int,
+        momentum: Number = 0.0,
+        nesterov: bool = False,
+        decay_factor: Any = None,
     ) -> None:
         self._set_steps(step_size, num_steps, decay_factor)
         self._set_momentum(momentum, nesterov)
@@ -167,6 +173,7 @@ class StochasticGradientDescent(_Accelerated):
     def __init__(
         self,
         batch_fraction: Number,
+        *,
         step_size: Any,
         num_steps: int,
         momentum: Number = 0.0,
@@ -200,7 +207,7 @@ class Langevin(_Steps):
 
     temperature: Scalar = eqx.field(default=0.0)
 
-    def __init__(self, temperature: Number, step_size: Any, num_steps: int, decay_factor: Any = None) -> None:
+    def __init__(self, temperature: Number, *, step_size: Any, num_steps: int, decay_factor: Any = None) -> None:
         self._set_steps(step_size, num_steps, decay_factor)
         self.temperature = number("temperature", at_least=0.0, example=0.01)(temperature)
 

@@ -163,7 +163,8 @@ def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
             raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     if not isinstance(task, DataSource):
         raise TypeError(
-            f"task: given {task!r}, needs a task or a Dataset, e.g. fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))"
+            f"task: given {task!r}, needs a task or a Dataset, e.g. fl.Regression(0.5, noise_var=0.01, "
+            f"target=fl.Bernoulli(0.1))"
         )
     if not isinstance(training, Training):
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")

@@ -140,7 +140,7 @@ def open_sweep(path: str | Path) -> Table:
     Examples
     --------
     >>> import tempfile, flowlimit as fl
-    >>> task = fl.Regression(0.5, 0.01, fl.Bernoulli(0.1))
+    >>> task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scales = {"model.init_scale": [0.1, 1.0]}
     ...     table = fl.sweep(fl.timescales, fl.DiagonalLinear(0.3), task, over=scales, store=f"{folder}/atlas.zarr")

@@ -98,7 +98,7 @@ def check(
     --------
     >>> import flowlimit as fl
     >>> task = fl.Regression(aspect_ratio=2.0, noise_var=0.1, target=fl.Normal())
-    >>> found = fl.check(fl.Linear(), task, fl.GradientDescent(0.5, 20), dims=(50, 200), trials=10)
+    >>> found = fl.check(fl.Linear(), task, fl.GradientDescent(0.5, num_steps=20), dims=(50, 200), trials=10)
     >>> found.passed
     True
     """

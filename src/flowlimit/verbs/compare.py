@@ -90,7 +90,8 @@ def compare(
     Examples
     --------
     >>> import flowlimit as fl
-    >>> problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.5, 20)
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> problem = fl.Linear(), task, fl.GradientDescent(0.5, num_steps=20)
     >>> comparison = fl.compare(fl.solve_dmft(*problem), fl.simulate(*problem, dim=200, trials=10, key=1))
     >>> comparison.passed
     True

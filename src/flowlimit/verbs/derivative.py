@@ -54,7 +54,8 @@ def derivative(
     Examples
     --------
     >>> import flowlimit as fl
-    >>> problem = fl.Linear(0.1), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.2, 4)
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> problem = fl.Linear(0.1), task, fl.GradientDescent(0.2, num_steps=4)
     >>> slope = fl.derivative(fl.solve_dmft(*problem), "task.noise_var", replicas=2)
     >>> round(float(slope.test_error[0]), 6)  # at the start the noise is all there is of it
     1.0

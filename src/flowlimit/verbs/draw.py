@@ -20,7 +20,7 @@ def draw(task: Task, *, dim: int, key: Any, trial: int = 0) -> Dataset:
     Examples
     --------
     >>> import flowlimit as fl
-    >>> fl.draw(fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)), dim=40, key=0)
+    >>> fl.draw(fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)), dim=40, key=0)
     Dataset(X=<array 20x40>, y=<array 20>, w_star=<array 40>, noise_var=0.01)
     """
     if not isinstance(task, Task) or not task.loss.closes:

@@ -143,8 +143,8 @@ def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any, solver: 
         raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     if not isinstance(task, Task):
         raise TypeError(
-            f"task: given {task!r}, needs a law of the data, e.g. fl.Regression(0.5, 0.01, fl.Bernoulli(0.1)); "
-            f"concrete data have no limit, see fl.simulate"
+            f"task: given {task!r}, needs a law of the data, e.g. fl.Regression(0.5, noise_var=0.01, "
+            f"target=fl.Bernoulli(0.1)); concrete data have no limit, see fl.simulate"
         )
     if not isinstance(training, Training):
         raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")

@@ -36,8 +36,8 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
     Examples
     --------
     >>> import tempfile, flowlimit as fl
-    >>> model, task = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal())
-    >>> runs = fl.simulate(model, task, fl.GradientDescent(0.1, 5), dim=20, trials=2)
+    >>> model, task = fl.Linear(), fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> runs = fl.simulate(model, task, fl.GradientDescent(0.1, num_steps=5), dim=20, trials=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     fl.save(runs, f"{folder}/runs.zarr")
     ...     bool((fl.load(f"{folder}/runs.zarr").train_error == runs.train_error).all())
@@ -72,7 +72,8 @@ def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any
     Examples
     --------
     >>> import tempfile, flowlimit as fl
-    >>> problem = fl.Linear(), fl.Regression(2.0, 0.1, fl.Normal()), fl.GradientDescent(0.1, 5)
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+    >>> problem = fl.Linear(), task, fl.GradientDescent(0.1, num_steps=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     fl.save(fl.simulate(*problem, dim=20, trials=2), f"{folder}/runs.zarr")
     ...     fl.load(f"{folder}/runs.zarr").training

@@ -33,7 +33,11 @@ def compute(label: str, lab: Lab, p: SimpleNamespace) -> Binary:
 
 def _points(lab: Lab, p: SimpleNamespace) -> Points:
     end, over = p.step_size * p.num_steps, {"model.init_scale": p.scales}
-    nouns = (DiagonalLinear(1.0), task_of(p, p.aspect_ratio, BinaryDesign()), GradientDescent(p.step_size, p.num_steps))
+    nouns = (
+        DiagonalLinear(1.0),
+        task_of(p, p.aspect_ratio, BinaryDesign()),
+        GradientDescent(p.step_size, num_steps=p.num_steps),
+    )
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": [0.0, end], "block_size": len(p.scales)}
     last = lab.sweep("binary-ends", simulate, *nouns, over=over, **options).to_xarray().isel(time=-1)
     mean, stderr = last["test_error"].to_numpy(), last["test_error_stderr"].to_numpy()

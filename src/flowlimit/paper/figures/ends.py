@@ -96,7 +96,7 @@ def _case3(lab: Lab, p: SimpleNamespace) -> Ends:
 
 
 def _descent(p: SimpleNamespace) -> GradientDescent:
-    return GradientDescent(p.step_size, p.num_steps)
+    return GradientDescent(p.step_size, num_steps=p.num_steps)
 
 
 def _runs(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, training: Any, over: dict[str, Any]) -> Any:

@@ -34,7 +34,7 @@ def compute(label: str, lab: Lab, p: SimpleNamespace) -> Overview:
     """Take the experiments of the figures."""
     read = lambda name: read_parameters(name, quick=lab.quick)
     own = read("timescales")
-    end = fixed_point(DiagonalLinear(own.large[-1], own.weight_decay), task_of(own, own.aspect_ratio))
+    end = fixed_point(DiagonalLinear(own.large[-1], weight_decay=own.weight_decay), task_of(own, own.aspect_ratio))
     row = table.row_of(read("table"), 0.0, p.aspect_ratio)
     ends = compare_scales(p, [])
     gamma = rates.gamma_over(p, ends.fine, p.aspect_ratio)

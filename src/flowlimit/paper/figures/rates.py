@@ -82,7 +82,7 @@ def decays_at(
 ) -> list[Decay]:
     """Return the decays of all init scales at an aspect ratio, on data of the given design."""
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": saved_times(p)}
-    training, over = GradientDescent(p.step_size, p.num_steps), {"model.init_scale": p.scales}
+    training, over = GradientDescent(p.step_size, num_steps=p.num_steps), {"model.init_scale": p.scales}
     runs = lab.sweep(
         f"{name}-{ratio:g}",
         *(simulate, DiagonalLinear(1.0), task_of(p, ratio, design), training),
@@ -110,7 +110,7 @@ def _decay(lab: Lab, p: SimpleNamespace, ratio: float, scale: float, data: Any) 
     horizon = min(p.step_size * p.num_steps, p.limit_lives / float(rate.gamma))
     end, times = float(rate.point.train_error), data["time"].to_numpy()
     flow = _limit(lab, p, f"rates-{ratio:g}-limit-{scale:g}", model, task, GradientFlow(horizon), end)
-    descent = GradientDescent(p.step_size, p.first_steps)
+    descent = GradientDescent(p.step_size, num_steps=p.first_steps)
     steps = _limit(lab, p, f"rates-{ratio:g}-steps-{scale:g}", model, task, descent, end)
     return Decay(scale, rate, times, less_end(data["train_error_trials"].to_numpy()), flow, steps)
 

@@ -66,7 +66,11 @@ def _train(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, scales: list[
         for place, design in enumerate(designs)
         for scale in scales
     ]
-    nouns = (DiagonalLinear(1.0), task_of(p, p.aspect_ratio, designs[0]), GradientDescent(p.step_size, p.num_steps))
+    nouns = (
+        DiagonalLinear(1.0),
+        task_of(p, p.aspect_ratio, designs[0]),
+        GradientDescent(p.step_size, num_steps=p.num_steps),
+    )
     table = lab.sweep(name, simulate, *nouns, over=points, trials=1, save_at=save_at)
     read = lambda number: table[number].to_numpy().reshape(p.subsets, len(scales), -1)
     return table["train_error"]["time"].to_numpy(), read("train_error"), read("test_error")

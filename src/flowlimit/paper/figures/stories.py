@@ -46,7 +46,7 @@ def tell_stories(lab: Lab, p: SimpleNamespace, group: str) -> Stories:
     """Run the experiments of a group of starts: large, small or middle."""
     scales, (first, last, count) = getattr(p, group), getattr(p, f"{group}_times")
     times, task = _times(first, last, count), task_of(p, p.aspect_ratio)
-    nouns = (DiagonalLinear(1.0, p.weight_decay), task, GradientFlow(last))
+    nouns = (DiagonalLinear(1.0, weight_decay=p.weight_decay), task, GradientFlow(last))
     shared = {"over": {"model.init_scale": scales}, "save_at": times, "key": p.key}
     sizes = {"dim": p.dim, "trials": p.trials, "block_size": len(scales)}
     if group == "small":
@@ -57,7 +57,7 @@ def tell_stories(lab: Lab, p: SimpleNamespace, group: str) -> Stories:
     read = lambda data: {name: Line(times, data[name].to_numpy(), data[f"{name}_stderr"].to_numpy()) for name in NAMES}
     stories = []
     for place, scale in enumerate(scales):
-        own, model = runs.isel({"model.init_scale": place}), DiagonalLinear(scale, p.weight_decay)
+        own, model = runs.isel({"model.init_scale": place}), DiagonalLinear(scale, weight_decay=p.weight_decay)
         limit = read(limits.isel({"model.init_scale": place}))
         theory = (timescales(model, task), float(fixed_point(model, task).test_error))
         stories.append(Story(scale, times, read(own), limit, *theory, own.get("weights"), own.get("w_star")))

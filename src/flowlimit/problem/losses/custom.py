@@ -43,7 +43,7 @@ class CustomLoss(Loss):
     error_function: Callable[[Any, Any], Any] = eqx.field(static=True, metadata={"argument": "error"})
     difference: bool = eqx.field(static=True, metadata={"argument": "is_difference"})
 
-    def __init__(self, label: Any, loss: Any, error: Any = None, is_difference: bool = False) -> None:
+    def __init__(self, label: Any, *, loss: Any, error: Any = None, is_difference: bool = False) -> None:
         error = loss if error is None else error
         for name, given in (("label", label), ("loss", loss), ("error", error)):
             if not callable(given):

@@ -1,5 +1,7 @@
 """Huber's loss, for labels with outliers."""
 
+from dataclasses import KW_ONLY
+
 import equinox as eqx
 import jax.numpy as jnp
 
@@ -22,6 +24,7 @@ class HuberLoss(Loss):
     """
 
     threshold: Scalar = eqx.field(default=1.0, converter=number("threshold", above=0.0))
+    _: KW_ONLY
     noise_std: Scalar = eqx.field(default=0.0, converter=number("noise_std", at_least=0.0))
     tail: Scalar = eqx.field(default=0.0, converter=number("tail", at_least=0.0))
 

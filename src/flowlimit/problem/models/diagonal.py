@@ -8,6 +8,8 @@ At depth 2 the flow conserves u v e^{weight_decay t}, so one coordinate is enoug
 Tiny and huge init scales are then harmless. A finite step changes u v, so gradient descent always runs in (u, v).
 """
 
+from dataclasses import KW_ONLY
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -49,6 +51,7 @@ class DiagonalLinear(Model):
     """
 
     init_scale: Scale = eqx.field(converter=as_scale)
+    _: KW_ONLY
     weight_decay: Scalar = eqx.field(default=0.0, converter=number("weight_decay", at_least=0.0, example=0.1))
     depth: int = eqx.field(
         default=2, static=True, converter=integer("depth", at_least=2, at_most=MOST_LAYERS, example=2)

@@ -1,5 +1,7 @@
 """Plain linear regression: the weight is the parameter."""
 
+from dataclasses import KW_ONLY
+
 import equinox as eqx
 import jax.numpy as jnp
 
@@ -19,6 +21,7 @@ class Linear(Model):
     """
 
     weight_decay: Scalar = eqx.field(default=0.0, converter=number("weight_decay", at_least=0.0, example=0.1))
+    _: KW_ONLY
     init_scale: Scalar = eqx.field(default=0.0, converter=number("init_scale", at_least=0.0))
     init_overlap: Scalar = eqx.field(default=0.0, converter=number("init_overlap", example=0.2))
 

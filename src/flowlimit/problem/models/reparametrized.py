@@ -52,6 +52,7 @@ class Reparametrized(Model):
     def __init__(
         self,
         weight: Any,
+        *,
         init: Any,
         weight_decay: Number = 0.0,
         rate: Number = 1.0,

@@ -91,8 +91,8 @@ def conform(
     --------
     >>> import flowlimit as fl
     >>> cubic = fl.Reparametrized(weight=lambda theta: theta**3, init=0.8)
-    >>> task = fl.Regression(2.0, 0.1, fl.Bernoulli(0.3))
-    >>> fl.conform(cubic, task, fl.GradientDescent(0.1, 10), dim=200).passed
+    >>> task = fl.Regression(2.0, noise_var=0.1, target=fl.Bernoulli(0.3))
+    >>> fl.conform(cubic, task, fl.GradientDescent(0.1, num_steps=10), dim=200).passed
     True
     """
     dim = integer("dim", at_least=1, at_most=MOST_DIM, example=400)(dim)
@@ -145,7 +145,7 @@ def _small_steps(model: Model, task: Task, flow: Limit, rtol: float, key: Any) -
     """Compare the test errors of two descents with the flow's, at its end: e(h) = 2 e(h/2) up to the next order."""
     horizon, errors, spread = float(flow.times[-1]), [], []
     for steps in (FEWER_STEPS, 2 * FEWER_STEPS):
-        descent = solve_dmft(model, task, GradientDescent(horizon / steps, steps), rtol=rtol, key=key)
+        descent = solve_dmft(model, task, GradientDescent(horizon / steps, num_steps=steps), rtol=rtol, key=key)
         errors.append(float(descent.test_error[-1] - flow.test_error[-1]))
         spread.append(float(np.hypot(descent.test_error_stderr[-1], flow.test_error_stderr[-1])))
     rest, bar = abs(errors[0] - 2.0 * errors[1]), 4.0 * float(np.hypot(spread[0], 2.0 * spread[1]))
