@@ -160,7 +160,7 @@ def test_threads_share_what_is_kept(found, monkeypatch):
     """With room for one limit each thread drops what the others are about to return."""
     monkeypatch.setattr(answers, "_KEPT", {})
     monkeypatch.setattr(answers, "MOST_KEPT", 1)
-    monkeypatch.setattr(answers, "limit_of", lambda *given: found.limit)
+    monkeypatch.setattr(answers, "limit_of", lambda *given, **more: found.limit)
     often = [Inputs(dim=dim) for dim in (100, 200, 400)] * 3000
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

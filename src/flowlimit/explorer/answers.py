@@ -25,6 +25,8 @@ COARSE, FINE = 0.9, 0.03
 """Accuracies that limits are solved to: a first look, and one to stay with."""
 PATIENCE = 60.0
 """Seconds for the finer limit."""
+COARSE_PATIENCE = 600.0
+"""The same for the first look, without which a page shows nothing: on a busy machine compiling alone takes a minute."""
 TRIALS, KEY, SCALES = 4, 0, 25
 MOST_KEPT = 16
 _KEPT: dict[Inputs, Limit] = {}
@@ -126,7 +128,7 @@ def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
     known = kept_limit(inputs)
     if known is not None:
         return known
-    found = limit_of(inputs, COARSE, stop)
+    found = limit_of(inputs, COARSE, stop, patience=COARSE_PATIENCE)
     if found.replicas and found.result.code is not Code.STOPPED:
         with _KEEPING:
             while len(_KEPT) >= MOST_KEPT:
@@ -141,9 +143,9 @@ def kept_limit(inputs: Inputs) -> Limit | None:
         return _KEPT.get(inputs)
 
 
-def limit_of(inputs: Inputs, rtol: float, stop: Stop) -> Limit:
-    """Return the limit; what was found so far if it was stopped."""
-    return solve_dmft(*inputs.nouns, rtol=rtol, key=KEY, time_limit=PATIENCE, throw=False, progress=lambda *_: stop())
+def limit_of(inputs: Inputs, rtol: float, stop: Stop, patience: float = PATIENCE) -> Limit:
+    """Return the limit; what was found so far if it was stopped or took more seconds than ``patience``."""
+    return solve_dmft(*inputs.nouns, rtol=rtol, key=KEY, time_limit=patience, throw=False, progress=lambda *_: stop())
 
 
 def runs_of(inputs: Inputs, stop: Stop) -> Runs:
