@@ -57,7 +57,7 @@ MODEL = fl.DiagonalLinear(0.3)
         (lambda: fl.sweep(fl.timescales, MODEL, TASK, over={"model.init_scale": {}}), "needs a list of values"),
         (lambda: fl.state_evolution(MODEL, TASK, num_steps=0), "num_steps: given 0, needs an int of at least 1"),
         (lambda: fl.state_evolution(MODEL, TASK, start=np.nan), "start: given nan, needs a number above 0"),
-        (lambda: fl.small_init_path(MODEL, TASK, [1.0, np.nan]), "times: given nan, needs at least one positive time"),
+        (lambda: fl.small_init_path(MODEL, TASK, [1.0, np.nan]), "times: given nan, needs times above 0"),
         (lambda: fl.check(MODEL, TASK, fl.GradientFlow(1.0), dims=[]), "dims: given .*, needs a list of sizes"),
     ],
 )

@@ -250,7 +250,7 @@ def test_residuals_travel(monkeypatch):
 
 @pytest.mark.parametrize("times", [np.nan, [1.0, np.inf], [], [-1.0]])
 def test_times_of_a_path_are_positive_numbers(times):
-    with pytest.raises(ValueError, match=r"times: given .* positive"):
+    with pytest.raises(ValueError, match=r"times: given .* above 0"):
         fl.small_init_path(fl.DiagonalLinear(0.1), regression(), times)
 
 

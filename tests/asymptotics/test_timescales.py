@@ -148,7 +148,7 @@ def test_labels_need_what_they_show():
     assert np.isnan(phases.detected["rich"])
     with pytest.raises(ValueError, match="below 1"):
         fl.small_init_path(model, TASK, 3.0)
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match="times above 0"):
         fl.small_init_path(fl.DiagonalLinear(0.1), TASK, 0.0)
 
 

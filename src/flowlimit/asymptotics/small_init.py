@@ -72,7 +72,7 @@ def small_init_path(model: Model, task: Task, times: float | Sequence[float] | T
     network, task = check_problem(model, task)
     if float(init_scale(network)) >= 1.0:
         raise ValueError(f"model: given init_scale {float(init_scale(network)):g}, needs one below 1, e.g. 1e-3")
-    fix = "needs at least one positive time, e.g. times=[10.0, 100.0]"
+    fix = "needs times above 0, at least one, e.g. times=[10.0, 100.0]"
     wanted = np.atleast_1d(np.asarray(as_float("times", times, fix)))
     if wanted.ndim != 1 or not wanted.size:
         raise ValueError(f"times: given shape {wanted.shape}, {fix}")
