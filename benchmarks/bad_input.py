@@ -222,7 +222,7 @@ MODEL, TASK, TRAINING = (
     fl.GradientDescent(0.1, num_steps=3),
 )
 PROBLEM = (MODEL, TASK, TRAINING)
-DATA = fl.Dataset(jnp.eye(4)[:2] / 2.0, jnp.ones(2), jnp.ones(4), 0.1)
+DATA = fl.Dataset(jnp.eye(4)[:2] / 2.0, jnp.ones(2), w_star=jnp.ones(4), noise_var=0.1)
 
 
 def _real(low: float, high: float) -> Callable[[Any], bool]:

@@ -51,7 +51,7 @@ def main():
     X = rng.normal(size=(samples, options.dim)) / np.sqrt(options.dim)
     w_star = (rng.random(options.dim) < 0.1).astype(float)
     y = X @ w_star + 0.1 * rng.normal(size=samples)
-    data = fl.Dataset(X, y, w_star, 0.01)
+    data = fl.Dataset(X, y, w_star=w_star, noise_var=0.01)
     models = [fl.DiagonalLinear(init_scale=scale) for scale in np.geomspace(0.01, 1.0, options.models)]
     training = fl.GradientDescent(step_size=0.1, num_steps=options.steps)
 

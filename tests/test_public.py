@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import flowlimit as fl
+from flowlimit.problem.noun import Noun
 
 PACKAGE = Path(fl.__file__).parent
 
@@ -36,6 +37,31 @@ def test_every_public_name_is_documented(name):
     assert inspect.getdoc(public), name
     if not inspect.isclass(public):
         assert "Examples" in inspect.getdoc(public) or name == "load"
+
+
+@pytest.mark.parametrize("name", [name for name in fl.__all__ if name not in ("__version__", "plot")])
+def test_values_stand_without_names_only_where_it_is_plain_which(name):
+    """Nouns: the first value (data: X and y). Verbs: their nouns and records, and what a sentence would say."""
+    public = getattr(fl, name)
+    if inspect.isclass(public) and not issubclass(public, Noun):
+        return  # results and records, which the package makes
+    in_order = [p.name for p in inspect.signature(public).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if inspect.isclass(public):
+        assert len(in_order) < 2 or in_order == ["X", "y"]
+    else:
+        assert set(in_order[1:]) <= {"model", "task", "training", "dataset", "runs", "wrt", "name", "path", "times"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: fl.DiagonalLinear(0.3, 0.1), "only init_scale may stand without .* are weight_decay="),
+        (lambda: fl.Regression(0.5, 0.1), "the others are .*noise_var="),
+    ],
+)
+def test_values_without_names_are_told_theirs(wrong, message):
+    with pytest.raises(TypeError, match=message):
+        wrong()
 
 
 def test_unknown_name():

@@ -14,7 +14,7 @@ def make_data(samples, dim, seed=0, noise=0.1, sparsity=0.2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(samples, dim)) / np.sqrt(dim)
     w_star = (rng.random(dim) < sparsity) * 1.0
-    return fl.Dataset(X, X @ w_star + noise * rng.normal(size=samples), w_star, noise**2)
+    return fl.Dataset(X, X @ w_star + noise * rng.normal(size=samples), w_star=w_star, noise_var=noise**2)
 
 
 @pytest.mark.parametrize(("samples", "weight_decay"), [(60, 0.05), (60, 0.5), (180, 0.2), (60, 1e-3), (60, 50.0)])

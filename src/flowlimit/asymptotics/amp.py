@@ -95,7 +95,7 @@ def amp(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 400)) / 20.0
     >>> w_star = (rng.random(400) < 0.1) * 1.0
-    >>> data = fl.Dataset(X, X @ w_star, w_star, noise_var=0.0)
+    >>> data = fl.Dataset(X, X @ w_star, w_star=w_star, noise_var=0.0)
     >>> model = fl.DiagonalLinear(0.3, weight_decay=0.1)
     >>> found, exact = fl.amp(model, data), fl.minimizer(model, data)
     >>> bool(np.allclose(found.w, exact.w, atol=1e-6))

@@ -266,6 +266,7 @@ class Dataset(DataSource):
 
     X: Matrix = data_field(lambda X: as_matrix("X", X))
     y: Samples = data_field(lambda y: _entries("y", y, "samples"))
+    _: KW_ONLY
     w_star: Coordinates | None = data_field(lambda w: None if w is None else _entries("w_star", w, "dim"), default=None)
     noise_var: Scalar | None = eqx.field(
         default=None, converter=optional_number("noise_var", at_least=0.0, example=0.01)

@@ -38,4 +38,4 @@ def draw(task: Task, *, dim: int, key: Any, trial: int = 0) -> Dataset:
         )
     own = draw_trial(task, samples, dim, as_key(key), jnp.asarray(trial))
     data = join(shared, own)
-    return Dataset(data.X, data.f_star + data.noise, data.w_star, task.error_floor)
+    return Dataset(data.X, data.f_star + data.noise, w_star=data.w_star, noise_var=task.error_floor)
