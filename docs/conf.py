@@ -7,6 +7,7 @@ from pathlib import Path
 import flowlimit
 
 sys.path.append(str(Path(__file__).parent))
+from names import write_names
 from notebooks import DONE, SECONDS, execute_notebooks, write_notebooks
 
 os.environ.pop("MPLBACKEND", None)  # of the shell: notebooks draw inline, and would show no figure with another
@@ -83,5 +84,6 @@ suppress_warnings = ["config.cache"]
 
 def setup(app):
     """Connect what is made before pages are read."""
+    app.connect("builder-inited", write_names)
     app.connect("builder-inited", write_notebooks)
     app.connect("builder-inited", execute_notebooks)

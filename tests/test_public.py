@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import flowlimit as fl
 from flowlimit.problem.noun import Noun
 
 PACKAGE = Path(fl.__file__).parent
+ROOT = Path(__file__).parents[1]
 
 
 def test_stub_and_lazy_table_agree():
@@ -62,6 +64,20 @@ def test_values_stand_without_names_only_where_it_is_plain_which(name):
 def test_values_without_names_are_told_theirs(wrong, message):
     with pytest.raises(TypeError, match=message):
         wrong()
+
+
+def test_api_page_has_every_public_name():
+    page = (ROOT / "docs/api/index.md").read_text()
+    listed = {line.strip() for line in page.splitlines() if line.startswith("   ") and ":" not in line}
+    plots = {f"plot.{name}" for name in fl.plot.__all__}
+    assert listed == {name for name in fl.__all__ if name not in ("__version__", "plot")} | plots
+
+
+def test_pages_and_examples_use_public_names_only():
+    """What a reader copies stays valid: no page imports from a module inside the package."""
+    readable = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.py")]
+    inside = re.compile(r"(from|import) flowlimit\.(?!plot\b)")
+    assert not [path for path in readable if inside.search(path.read_text())]
 
 
 def test_unknown_name():

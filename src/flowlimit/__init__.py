@@ -39,6 +39,7 @@ _HOMES = {
     "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression", "Task"],
     "problem.trainings": ["GradientDescent", "GradientFlow", "Langevin", "StochasticGradientDescent", "Training"],
     "sweeps": ["Failure", "Table", "open_sweep", "sweep"],
+    "sweeps.local": ["local_cluster"],
     "verbs.check": ["Trust", "check"],
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],

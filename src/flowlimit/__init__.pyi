@@ -81,6 +81,7 @@ from .sweeps import Failure as Failure
 from .sweeps import Table as Table
 from .sweeps import open_sweep as open_sweep
 from .sweeps import sweep as sweep
+from .sweeps.local import local_cluster as local_cluster
 from .verbs.check import Trust as Trust
 from .verbs.check import check as check
 from .verbs.citation import citation as citation

@@ -11,7 +11,7 @@ def local_cluster(workers: int) -> Any:
     Examples
     --------
     >>> from distributed import Client  # doctest: +SKIP
-    >>> with local_cluster(2) as cluster, Client(cluster) as client:  # doctest: +SKIP
+    >>> with fl.local_cluster(2) as cluster, Client(cluster) as client:  # doctest: +SKIP
     ...     fl.sweep(fl.fixed_point, model, task, over=axes, store="atlas.zarr", executor=client)
     """
     from distributed import LocalCluster
