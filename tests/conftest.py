@@ -51,7 +51,7 @@ def dataset():
     samples, dim = 40, 60
     X = rng.normal(size=(samples, dim)) / np.sqrt(dim)
     w_star = (rng.random(dim) < 0.2).astype(float)
-    return fl.Dataset(X, X @ w_star + 0.1 * rng.normal(size=samples), w_star, noise_var=0.01)
+    return fl.Dataset(X, X @ w_star + 0.1 * rng.normal(size=samples), w_star=w_star, noise_var=0.01)
 
 
 def run_job(script, *, devices, processes=1, timeout=300):

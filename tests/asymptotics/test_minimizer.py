@@ -6,9 +6,6 @@ import pytest
 
 import flowlimit as fl
 
-sklearn_linear = pytest.importorskip("sklearn.linear_model")
-cvxpy = pytest.importorskip("cvxpy")
-
 
 def make_data(samples, dim, seed=0, noise=0.1, sparsity=0.2):
     rng = np.random.default_rng(seed)
@@ -19,6 +16,7 @@ def make_data(samples, dim, seed=0, noise=0.1, sparsity=0.2):
 
 @pytest.mark.parametrize(("samples", "weight_decay"), [(60, 0.05), (60, 0.5), (180, 0.2), (60, 1e-3), (60, 50.0)])
 def test_lasso_against_scikit_learn(samples, weight_decay):
+    sklearn_linear = pytest.importorskip("sklearn.linear_model")  # here: it takes a second to import
     data = make_data(samples, 120)
     found = fl.minimizer(fl.DiagonalLinear(0.3, weight_decay=weight_decay), data)
     other = sklearn_linear.Lasso(alpha=weight_decay / 120, fit_intercept=False, tol=1e-12, max_iter=1_000_000)
@@ -45,6 +43,7 @@ def test_lasso_of_correlated_columns():
 
 @pytest.mark.parametrize("init_scale", [0.1, 1.0])
 def test_interpolator_against_a_conic_solver(init_scale):
+    cvxpy = pytest.importorskip("cvxpy")
     data, scale = make_data(20, 40), init_scale**2
     p, q = cvxpy.Variable(40), cvxpy.Variable(40)
     entropy = cvxpy.sum(cvxpy.kl_div(p, scale / 2) + cvxpy.kl_div(q, scale / 2))
