@@ -42,6 +42,7 @@ def plain():
     return everything()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", FLAGS)
 def test_numbers_do_not_depend_on_flags(plain, flags):
     with ExitStack() as stack:

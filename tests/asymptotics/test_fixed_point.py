@@ -68,6 +68,7 @@ def brute_force(law, noise_std, function, panels=100):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 def test_interpolator_by_another_quadrature(law):
     """Both equations of eq. (fix_case3) hold to ten digits when averages are taken in x."""
@@ -81,6 +82,7 @@ def test_interpolator_by_another_quadrature(law):
     assert slope == pytest.approx(0.6, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
 def test_lasso_by_another_quadrature(law):
     """Closed forms of soft thresholding; the kinks cost the quadrature some digits."""
@@ -113,6 +115,7 @@ def test_mirror_threshold_inverts(log_scale):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "values"),
     [
@@ -137,6 +140,7 @@ def test_gradients(case, values):
             assert float(slopes[i]) == pytest.approx(float(difference), rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_thousand_at_once():
     """Random problems over eight decades of init scale, all three cases: equations solved to 1e-9, errors as they must.
 
@@ -164,6 +168,7 @@ def test_a_thousand_at_once():
             assert np.asarray(points.test_error)[large] == pytest.approx(least[large], rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "ratio"), [(fl.DiagonalLinear(0.3, weight_decay=0.1), 0.5), (fl.DiagonalLinear(0.1), 0.5)]
 )
@@ -216,6 +221,7 @@ def numbers(case, given):
     return jnp.stack([*found, times.lazy, times.rich, times.search, times.descent])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_wrong_numbers_are_seen_under_vmap(case):
     """Where nothing can be refused, answers to a number out of its range or case are NaN, and the others stay."""
@@ -237,6 +243,7 @@ class OwnLaw(Law):
         return fl.Bernoulli(0.1).strata()
 
 
+@pytest.mark.slow
 def test_residuals_travel(monkeypatch):
     """Equations that are not solved give NaN under vmap, and a verb above raises. No residual is small enough here."""
     for module in (fixed_point, small_init):

@@ -72,6 +72,7 @@ def test_interpolator_with_a_scale_for_each_coordinate():
     np.testing.assert_allclose(one.w, same.w, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_ends_of_runs():
     """Gradient flow of the network on one data set ends at the minimiser, in all three cases."""
     for samples, weight_decay, horizon in ((20, 0.0, 400.0), (120, 0.0, 800.0), (20, 0.2, 4000.0)):
@@ -81,6 +82,7 @@ def test_ends_of_runs():
         np.testing.assert_allclose(runs.weights[0, 0], found.w, atol=2e-3 if weight_decay else 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("samples", "weight_decay", "noise"), [(500, 0.1, 0.1), (500, 0.0, 0.1), (1500, 0.0, 0.5)])
 def test_message_passing(samples, weight_decay, noise):
     """It reaches the minimiser, on the way that state evolution predicts: within 4 standard errors of some 1/sqrt(dim).
@@ -101,6 +103,7 @@ def test_message_passing(samples, weight_decay, noise):
     np.testing.assert_allclose(found.noise_std[early], evolution.noise_std[early], rtol=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("aspect_ratio", "weight_decay"), [(0.5, 0.1), (2.0, 0.02), (0.5, 0.0), (0.9, 0.0), (1.5, 0.0)]
 )
@@ -118,6 +121,7 @@ def test_state_evolution_reaches_the_fixed_point(aspect_ratio, weight_decay):
     assert float(evolution.onsager[-1]) == pytest.approx(share, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_drawn_data_are_those_of_a_trial():
     """The end of one simulated trial is the minimiser on the data set drawn for it."""
     model, task = fl.DiagonalLinear(0.7), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.2))

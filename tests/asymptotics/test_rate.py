@@ -39,6 +39,7 @@ def test_lazy_limit(aspect_ratio):
     assert gamma == pytest.approx(1e6 * (1.0 - aspect_ratio**-0.5) ** 2, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("aspect_ratio", "case"), [(0.5, "interpolating"), (2.0, "ridgeless")])
 def test_derivative(aspect_ratio, case):
     """The total derivative by the init scale, against central differences and, for aspect ratio > 1, the paper's."""
@@ -56,6 +57,7 @@ def test_derivative(aspect_ratio, case):
         assert slope == pytest.approx(float(printed), rel=1e-8)
 
 
+@pytest.mark.slow
 def test_hundreds_are_positive():
     """gamma > 0, and so is its derivative by the init scale: proved for aspect ratio > 1, seen below it.
 

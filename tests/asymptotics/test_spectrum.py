@@ -66,6 +66,7 @@ def test_tail_of_the_lazy_curve(aspect_ratio):
             assert (np.abs(found.value - value[15:]) < 3.0 * found.stderr).all()
 
 
+@pytest.mark.slow
 def test_tail_of_a_limit():
     """Rate and power against the solver: fitted on a decade of the training error, within 2% on the next two."""
     model, task = fl.DiagonalLinear(1.0), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
@@ -94,6 +95,7 @@ def test_path_rates():
         _ = rate.spectrum
 
 
+@pytest.mark.slow
 def test_powers_with_weight_decay():
     """At infinite data and a target with a density: |w - w(infinity)|^2 falls like t^-3, errors like t^-2."""
     away, step = np.linspace(-7.0, 9.5, 600, retstep=True)  # paths near the threshold .3 matter: a graded grid

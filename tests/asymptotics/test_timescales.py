@@ -28,6 +28,7 @@ def infinite_data(end, w_star, init_scale, weight_decay):
     return times, np.asarray(infinite_data_weights(*given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("init_scale", "weight_decay"), [(1e-3, 0.0), (0.1, 0.2), (1.0, 0.0), (30.0, 0.5)])
 def test_infinite_data(init_scale, weight_decay):
     w_star = np.array([1.0, -0.5, 0.1])
@@ -60,6 +61,7 @@ def test_logistic_phase(decay):
     )
 
 
+@pytest.mark.slow
 def test_lazy_phase():
     """Init scale 100 against simulation: 4 standard errors of the runs, and the network's own order 1e-4."""
     model, times = fl.DiagonalLinear(100.0), np.array([0.0, 3e-5, 1e-4, 3e-4])
@@ -119,6 +121,7 @@ def test_rich_phase_at_infinite_data():
     )
 
 
+@pytest.mark.slow
 def test_labels_of_a_limit_and_of_runs():
     """The descent of paths is predicted by their own z; runs and limit agree on the median descent time.
 

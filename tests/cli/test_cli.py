@@ -112,6 +112,7 @@ def test_errors_are_one_line(words, message, code):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "flags",
     [

@@ -14,6 +14,9 @@ from table import ROWS
 import flowlimit as fl
 from flowlimit.numerics import programs
 
+QUICK = ("linear, point mass", "network, descent")
+"""Rows that plain pytest runs too."""
+
 
 @pytest.fixture
 def room(monkeypatch):
@@ -24,7 +27,7 @@ def room(monkeypatch):
 
 
 @pytest.mark.usefixtures("room")
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in ROWS])
 def test_row(name):
     found = fl.conform(*ROWS[name])
     assert found.passed, found

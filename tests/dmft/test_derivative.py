@@ -27,6 +27,7 @@ PROBLEM = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrt", ["model.weight_decay", "task.aspect_ratio", "training.step_size"])
 def test_linear_model(wrt):
     """A linear limit is exact, so differences of whole solves are too, up to the difference's own error of 1e-6."""
@@ -41,6 +42,7 @@ def test_linear_model(wrt):
         assert slope[name].stderr.max() < 1e-8
 
 
+@pytest.mark.slow
 def test_diagonal_network_by_steps():
     """k = 2, where the start itself depends on init_scale; the same normals on both sides of the difference."""
     nouns = (

@@ -49,6 +49,7 @@ def test_gaussian_mean_of_polynomials():
     assert float(gaussian_mean(lambda f, f_star, n: f**2 * f_star**2 * n**2, moments)) == pytest.approx(2.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_difference", [True, False])
 def test_squared_loss_by_the_stochastic_route(is_difference):
     """A linear model is exact on both sides, the teacher's response by Stein's lemma included."""
@@ -62,6 +63,7 @@ def test_squared_loss_by_the_stochastic_route(is_difference):
         np.testing.assert_allclose(getattr(sampled.kernels, name), getattr(closed.kernels, name), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_network_by_the_stochastic_route():
     """A diagonal network, within 4 combined standard errors of the closed route."""
     model = fl.DiagonalLinear(0.5)
@@ -70,6 +72,7 @@ def test_network_by_the_stochastic_route():
     assert fl.compare(sampled, closed)
 
 
+@pytest.mark.slow
 def test_sign_teacher_is_a_steep_logistic_one():
     """The teacher's response, a silent 0 for automatic differentiation: slope 1000 agrees within 4 standard errors."""
     sign, steep = (
@@ -80,6 +83,7 @@ def test_sign_teacher_is_a_steep_logistic_one():
     assert float(sign.test_error[-1]) < 0.25  # without the response nothing would be learnt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "task", "training"),
     [
@@ -114,6 +118,7 @@ def test_three_strata_draw_balanced_points():
         sobol_normals(6144, 3, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_teachers_that_depend_on_each_other():
     """Two teachers alike have a singular E[w* w*^T]. Fixed keys, 4 combined standard errors."""
     task = fl.GeneralizedLinear(2.0, target=fl.Independent(fl.PointMass(1.0), count=2), loss=TWO_TEACHERS)
@@ -212,6 +217,7 @@ def test_tail_of_hubers_labels(tail):
     assert float(loss.residual(*map(jnp.asarray, (2.0, 0.4, 1.5)))) == pytest.approx(1.6 - 0.3 * stretched)
 
 
+@pytest.mark.slow
 def test_a_kept_batch_by_the_stochastic_route():
     """Half of the samples for all steps, with twice the weight, are half the aspect ratio, within 4 standard errors.
 

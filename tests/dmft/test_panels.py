@@ -40,6 +40,7 @@ def solved():
     return grid, measure, solution, read_paths(grid, problem, rows, solution)
 
 
+@pytest.mark.slow
 def test_curves(solved):
     """Ridge regression from a random, correlated start: w - w* = on_target w* + left start + gained noise."""
     grid, measure, solution, _ = solved

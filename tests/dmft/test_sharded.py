@@ -86,6 +86,7 @@ def one_process(job):
     return job(ONE_PROCESS, devices=3)[0]  # paths that 3 does not divide
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["panels", "steps", "sampled"])
 def test_devices_do_not_change_the_limit(name, one_process):
     assert_same(one_process[f"{name} one"], one_process[f"{name} several"])
@@ -109,6 +110,7 @@ def test_no_path_leaves_its_device(one_process):
     assert numbers == 3 * NODES + 10  # docs/sharding.md
 
 
+@pytest.mark.slow
 def test_two_processes(job, one_process):
     """Both give the limit of one device, and agree where only one of them is asked to stop."""
     first, second = job(TWO_PROCESSES, devices=1, processes=2)

@@ -17,6 +17,7 @@ def default():
     return fl.solve_dmft(MODEL, TASK, FLOW, rtol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [6, 11])
 def test_panels_of_another_order_find_the_same_limit(order, default):
     """Within 4 combined standard errors; the grid has that order."""

@@ -52,6 +52,7 @@ def legend(picture):
     return [item.label.value for item in picture.chart.figure.legend[0].items]
 
 
+@pytest.mark.slow
 def test_errors_show_the_limit_its_end_and_its_phases(found):
     errors = shown(Errors(LOOK), SHORT, found)
     after = found.limit.times >= errors.times.start

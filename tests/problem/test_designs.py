@@ -16,6 +16,7 @@ DESIGNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
 def test_entries_are_standardised(design):
     """Mean and variance within 5 of their standard errors."""
@@ -26,6 +27,7 @@ def test_entries_are_standardised(design):
     assert abs((x**2).mean() - 1.0) <= 5.0 * (x**2).std() / np.sqrt(count) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
 def test_rows_do_not_depend_on_their_number(design):
     few, many = (np.asarray(design.sample(jax.random.key(1), samples, 20)) for samples in (3, 100))

@@ -28,6 +28,7 @@ def paper_loss(model, X, y, theta):
     return jnp.sum((y - X @ w) ** 2) / (2 * samples) + penalty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [2, 3, 4])
 @pytest.mark.parametrize("truncation", [None, 1.0])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.3])
@@ -60,6 +61,7 @@ def test_reparametrized_equals_linear():
     assert float(named.penalty(ZERO, theta)) == pytest.approx(float(own.penalty(ZERO, theta)), rel=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_reparametrized_equals_diagonal(depth, dataset):
     """Rate 1/2 and w = (u^L - v^L)/L: the same runs, by gradient descent and by flow."""

@@ -266,6 +266,7 @@ def test_data_of_variance_1_are_warned_of():
         jax.jit(lambda X, y: fl.Dataset(X, y).X.sum())(X, y)
 
 
+@pytest.mark.slow
 def test_data_that_designs_draw_are_not_warned_of():
     for design in (fl.GaussianDesign(), fl.BinaryDesign(), fl.StudentDesign(2.2), fl.IIDDesign(fl.Bernoulli(0.01))):
         for dim in (1, 2, 10, 300):

@@ -192,6 +192,7 @@ def test_a_law():
     assert float(points[0].test_error) == float(points[1].test_error)
 
 
+@pytest.mark.slow
 def test_a_loss():
     """Its runs are those of the same loss made from functions; the page on nouns of one's own has its limit too."""
     functions = fl.CustomLoss(
@@ -219,6 +220,7 @@ def test_a_loss_that_does_not_close_is_refused():
         fl.solve_dmft(fl.Linear(), task, STEPS)
 
 
+@pytest.mark.slow
 def test_a_task():
     """It is the regression that it describes, for closed forms, limits, runs and derivatives, number by number."""
     own, ours = Recovery(1.5, 0.3, 6.0), TASK
@@ -259,12 +261,14 @@ def test_the_squared_loss_of_a_generalized_linear_task_has_its_noise_in_the_limi
     assert a.test_error == pytest.approx(b.test_error, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_flow_form_is_that_of_the_plain_form():
     """Two limits of one flow in two coordinates, from two keys: within 4 combined standard errors at all times."""
     own = fl.solve_dmft(Squares(0.2), TASK, FLOW, rtol=5e-2, key=0)
     agree(own, fl.solve_dmft(PlainSquares(0.2), TASK, FLOW, rtol=5e-2, key=1))
 
 
+@pytest.mark.slow
 def test_runs_take_the_flow_form(monkeypatch):
     """Flows never ask for the plain drift, and are those of the plain form; descent never asks for the other."""
     options = {"dim": 60, "trials": 2, "key": 3, "save_at": [0.0, 1.0, 2.0]}
@@ -284,6 +288,7 @@ def test_a_model_with_a_closed_form():
         fl.fixed_point(Squares(0.3), TASK)
 
 
+@pytest.mark.slow
 def test_a_training_and_a_design():
     task, ours = TASK.replaced(design=Signs()), fl.GradientDescent([0.4, 0.2, 0.1], num_steps=3)
     for verb in (

@@ -44,10 +44,12 @@ def record(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.slow
 def test_a_record_carries_its_nouns(record):
     assert (record.model, record.task, record.training) == PROBLEM
 
 
+@pytest.mark.slow
 def test_runs_on_data_carry_the_data(dataset):
     runs = fl.simulate(fl.DiagonalLinear(0.3), dataset, fl.GradientDescent(0.1, num_steps=2))
     assert runs.task is dataset

@@ -41,6 +41,7 @@ def test_uncertain_numbers(value, stderr, text):
     assert uncertain(value, stderr) == text
 
 
+@pytest.mark.slow
 def test_mean_and_standard_error(step_runs):
     values = step_runs.values["test_error"]
     assert step_runs.test_error == pytest.approx(values.mean(axis=0))
@@ -48,11 +49,13 @@ def test_mean_and_standard_error(step_runs):
     assert step_runs.train_error_stderr.shape == step_runs.train_error.shape == (21,)
 
 
+@pytest.mark.slow
 def test_one_trial_has_no_standard_error(task):
     runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=2), dim=20, trials=1)
     assert np.isnan(runs.test_error_stderr).all()
 
 
+@pytest.mark.slow
 def test_at_saved_times(step_runs, flow_runs):
     assert step_runs.at([0.3, 2.0]).train_error == pytest.approx(step_runs.train_error[[3, 20]], rel=0, abs=0)
     assert step_runs.at(0.0).train_error[0] == step_runs.train_error[0]
@@ -66,6 +69,7 @@ def test_at_other_times(step_runs, flow_runs):
         flow_runs.at([3.0, 11.0])
 
 
+@pytest.mark.slow
 def test_at_corners(task):
     steps = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.7, num_steps=7), dim=20, trials=2)
     assert steps.at(4.9).train_error[0] == steps.train_error[-1]  # 7 x 0.7 is not 4.9 in binary

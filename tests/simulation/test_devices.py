@@ -73,11 +73,13 @@ def one_process(job):
     return job(ONE_PROCESS, devices=4)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["trials", "rows", "both"])
 def test_devices_do_not_change_the_numbers(kind, one_process):
     assert_same(one_process["one"], one_process[kind])
 
 
+@pytest.mark.slow
 def test_two_processes(job, one_process):
     first, second = job(TWO_PROCESSES, devices=1, processes=2)
     assert first == second

@@ -11,6 +11,7 @@ import flowlimit as fl
 TRAININGS = [fl.GradientDescent(0.1, num_steps=30), fl.GradientFlow(3.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", TRAININGS, ids=repr)
 def test_same_key_same_bits(training, task):
     a, b = (fl.simulate(fl.DiagonalLinear(0.3), task, training, dim=80, trials=3, key=5) for _ in range(2))
@@ -22,6 +23,7 @@ def test_same_key_same_bits(training, task):
     assert (a.train_error != d.train_error).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", TRAININGS, ids=repr)
 def test_trials_do_not_depend_on_their_number(training, task):
     model = fl.Linear(init_scale=0.3)
@@ -31,6 +33,7 @@ def test_trials_do_not_depend_on_their_number(training, task):
     assert len(np.unique(many.values["train_error"][:, 0])) == 5
 
 
+@pytest.mark.slow
 def test_models_share_their_data_and_keep_their_order(task):
     models = [
         fl.DiagonalLinear(0.3),
@@ -48,6 +51,7 @@ def test_models_share_their_data_and_keep_their_order(task):
     assert len({runs.train_error[0] for runs in together}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", TRAININGS, ids=repr)
 def test_one_compilation_serves_all_numbers(training, task):
     """Twenty values of every numeric field: after the first call nothing is traced or compiled."""
@@ -152,6 +156,7 @@ def test_functions_without_a_name(dataset):
     assert "partial" in runs.provenance["problem"]["model"]["weight"]["function"]
 
 
+@pytest.mark.slow
 def test_divergence_is_told(task):
     """Descent at step .1 is unstable at init scale 3, where the flow is the answer."""
     models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(3.0)]
@@ -169,6 +174,7 @@ def test_divergence_is_told(task):
     assert flow.train_error[-1] < 1e-6
 
 
+@pytest.mark.slow
 def test_step_limit_is_told(task, monkeypatch):
     from flowlimit.simulation import flows
 
@@ -188,6 +194,7 @@ class Unwilling(diffrax.Tsit5):
         return y1, error, dense, state, diffrax.RESULTS.where(y1.reshape(-1)[0] > 0.0, bad, good)
 
 
+@pytest.mark.slow
 def test_a_solver_that_gives_up_is_told_in_its_own_words(task):
     """Each trial has a code of its own: some succeed, others fail."""
     options = {"dim": 20, "trials": 6, "solver": Unwilling(), "rtol": 1e-3, "throw": False}
@@ -198,6 +205,7 @@ def test_a_solver_that_gives_up_is_told_in_its_own_words(task):
     assert "was given up by Unwilling (Nonlinear solve diverged" in runs.result.message
 
 
+@pytest.mark.slow
 def test_a_flow_that_ceases_to_be_finite_has_diverged():
     """Weights that grow beyond the largest number; the solver would try ever shorter steps, a million of them."""
     loss = fl.CustomLoss(label=lambda f_star, n: f_star, loss=lambda f, y: -((f + y) ** 2))

@@ -26,6 +26,7 @@ def difference_of_squares(theta):
     return (theta[0] ** 2 - theta[1] ** 2) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [fl.DiagonalLinear(0.5, weight_decay=0.1), fl.DiagonalLinear(0.6, depth=3)], ids=repr)
 def test_descent_approaches_the_flow_at_order_one(model, dataset):
     horizon, steps = 4.0, np.array([80, 160, 320])
@@ -44,6 +45,7 @@ def test_descent_approaches_the_flow_at_order_one(model, dataset):
     assert orders == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 @pytest.mark.parametrize("init_scale", [0.1, 1.0])
 def test_invariant_in_u_and_v(init_scale, weight_decay, dataset):
@@ -75,6 +77,7 @@ def advance(engine, flow, data, state, chunk):
     return engine.advance(flow, data, (), state, chunk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight_decay", [0.0, 0.2])
 def test_both_coordinates_agree(weight_decay, dataset):
     models = [fl.DiagonalLinear(0.3, weight_decay=weight_decay), in_u_and_v(0.3, weight_decay)]
@@ -86,6 +89,7 @@ def test_both_coordinates_agree(weight_decay, dataset):
         assert np.allclose(mirror[name].value, plain[name].value, rtol=1e-7), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("init_scale", "weight_decay", "horizon"),
     [(0.01, 0.0, 50.0), (0.01, 0.1, 50.0), (10.0, 0.1, 100.0), (10.0, 0.0, 100.0), (1e-4, 0.0, 100.0)],
@@ -106,6 +110,7 @@ def test_extreme_scales_reach_their_timescales(init_scale, weight_decay, horizon
 CURVES = ("train_error", "test_error", "loss", "norm_1", "norm_2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "horizon", "solver"),
     [

@@ -39,6 +39,7 @@ def numpy_loop(X, y, alpha, decay, depth, bound, step_size, num_steps):
 CASES = list(itertools.product([2, 3, 4], [None, 0.6], [0.0, 0.2]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "truncation", "decay"), CASES)
 def test_equals_a_plain_loop(depth, truncation, decay, dataset):
     """w after 100 steps to 1e-12 in relative norm; train and test errors along the way."""
@@ -74,6 +75,7 @@ def test_linear_start_and_overlap(task):
     assert abs(runs.test_error[0] - exact) < 5 * runs.test_error_stderr[0]
 
 
+@pytest.mark.slow
 def test_a_scale_for_each_coordinate(dataset):
     X, y = np.asarray(dataset.X), np.asarray(dataset.y)
     scales = np.linspace(0.1, 1.0, X.shape[1])
@@ -84,6 +86,7 @@ def test_a_scale_for_each_coordinate(dataset):
     assert np.linalg.norm(runs.weights - flow.weights) < 0.2 * np.linalg.norm(flow.weights)
 
 
+@pytest.mark.slow
 def test_random_scales(task):
     """An init scale drawn from a law: |w_1| after one step is known in mean, E[alpha^2 |g|] step_size."""
     law = fl.Empirical([0.2, 0.4])

@@ -22,6 +22,7 @@ def numbers(model, task, *, factor=1.0, most=1e9):
     return {"product": factor * model.init_scale, "powers": factor ** np.arange(3.0)}
 
 
+@pytest.mark.slow
 def test_closed_forms_are_those_of_single_calls_in_every_case():
     axes = {"model.weight_decay": [0.0, 0.1], "task.aspect_ratio": [0.5, 1.0, 2.0], "model.init_scale": [0.1, 2.0]}
     table = fl.sweep(fl.fixed_point, MODEL, TASK, over=axes)

@@ -16,6 +16,7 @@ def lazy(request):
     return request.param, fl.solve_dmft(fl.Linear(), task, fl.GradientFlow(1.0), rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_kernels_are_the_lazy_solution(lazy):
     delta, limit = lazy
     kernels, order = limit.kernels, 8
@@ -52,6 +53,7 @@ def test_no_sampling_error(lazy):
     assert limit.result.code == fl.Code.SUCCESSFUL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [fl.Normal(), fl.SparseRademacher(0.4)], ids=["gauss", "atoms"])
 def test_descent_is_exact(target):
     """Ridge regression from a random, correlated start: the mean over the spectrum of (1 - step (x + decay))^i."""

@@ -15,6 +15,7 @@ def spectral(dataset):
     return rates, basis, basis.T @ (X.T @ y) * (dim / samples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("horizon", [5.0, 5000.0], ids=["ordinary", "stabilised"])
 def test_flow(dataset, horizon):
     """w(t) = sum_i b_i (1 - e^{-r_i t})/r_i e_i from w(0) = 0."""

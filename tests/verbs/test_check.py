@@ -9,6 +9,7 @@ from flowlimit.results import Code, Limit, Outcome
 PROBLEM = fl.Linear(), fl.Regression(2.0, noise_var=0.1, target=fl.Normal()), fl.GradientDescent(0.5, num_steps=6)
 
 
+@pytest.mark.slow
 def test_check_compares_at_every_dim():
     """4 standard errors at 2 curves and 6 times: chance 1e-3 that a true limit fails."""
     trust = fl.check(*PROBLEM, dims=(200, 50), trials=20)

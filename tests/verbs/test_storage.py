@@ -9,6 +9,7 @@ import xarray as xr
 import flowlimit as fl
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", [fl.GradientDescent(0.1, num_steps=20), fl.GradientFlow(2.0)], ids=repr)
 def test_round_trip(tmp_path, task, training):
     runs = fl.simulate(
