@@ -14,6 +14,12 @@ from hypothesis import settings
 
 import flowlimit as fl
 
+QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+"""Compiling is most of the time of the tests: programs that are compiled sooner, and run a little slower."""
+os.environ.setdefault("XLA_FLAGS", QUICK)  # read when jax first compiles
+
+SLOW_EXAMPLES = ("label_phases", "descent_times", "conform", "fit_tail", "sweep", "derivative", "shade_phases")
+
 
 def pytest_xdist_auto_num_workers(config):
     """Two processes, one thread each, for whole folders; the process itself for files that are named.
@@ -24,6 +30,14 @@ def pytest_xdist_auto_num_workers(config):
         return 0
     os.environ.setdefault("NPROC", "1")
     return 2
+
+
+def pytest_collection_modifyitems(items):
+    """Mark as slow what starts clusters and browsers, and the examples of docstrings that solve limits of flows."""
+    for item in items:
+        started = {"cluster", "browser"} & set(item.path.relative_to(item.config.rootpath).parts)
+        if started or item.name.rpartition(".")[2] in SLOW_EXAMPLES:
+            item.add_marker("slow")
 
 
 # --doctest-modules would import every conftest.py under the same name
@@ -62,9 +76,7 @@ def run_job(script, *, devices, processes=1, timeout=300):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    # compiling is most of the time
-    quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-    flags = f"--xla_force_host_platform_device_count={devices} {quick}"
+    flags = f"--xla_force_host_platform_device_count={devices} {QUICK}"
     start = lambda rank: subprocess.run(
         [sys.executable, "-c", script, str(rank), str(processes), address],
         env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},

@@ -17,6 +17,7 @@ import flowlimit as fl
 CAMPAIGN = Path(__file__).parents[1] / "benchmarks" / "bad_input.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["nouns", "dictionaries"])
 def test_every_case_works_or_refuses_by_name(layer, tmp_path):
     report = tmp_path / "report.json"

@@ -57,7 +57,7 @@ def test_values_stand_without_names_only_where_it_is_plain_which(name):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: fl.DiagonalLinear(0.3, 0.1), "only init_scale may stand without .* are weight_decay="),
+        (lambda: fl.DiagonalLinear(0.3, 0.1), "only init_scale may stand so, the others are weight_decay="),
         (lambda: fl.Regression(0.5, 0.1), "the others are .*noise_var="),
     ],
 )

@@ -16,6 +16,7 @@ def make_rate(init_scale, aspect_ratio, noise_var=0.01, weight_decay=0.0):
     return fl.convergence_rate(fl.DiagonalLinear(init_scale, weight_decay=weight_decay), task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aspect_ratio", [0.5, 2.0])
 def test_marchenko_pastur(aspect_ratio):
     rate = make_rate(100.0, aspect_ratio)

@@ -38,6 +38,7 @@ def test_infinite_data(init_scale, weight_decay):
         np.testing.assert_allclose(found[:, column], expected, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_search_phase():
     """W(t) is alpha^2 times the flow at infinite data while weights are small, and the formula of the paper."""
     times, pull, decay = jnp.array([0.5, 2.0, 4.0]), jnp.array([1.0, -0.3]), 0.2
@@ -102,6 +103,7 @@ def test_order_of_learning():
         assert float(times.learnt(jnp.array(t))) == pytest.approx(share, abs=4.0 * 0.5 / np.sqrt(20_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("init_scale", "bound"), [(0.01, 0.1), (1e-4, 0.05)])
 def test_descent_at_infinite_data(init_scale, bound):
     times, w = infinite_data(60.0, np.array([1.0, 0.6]), init_scale, 0.1)
@@ -155,6 +157,7 @@ def test_labels_need_what_they_show():
         fl.small_init_path(fl.DiagonalLinear(0.1), TASK, 0.0)
 
 
+@pytest.mark.slow
 def test_small_init_path_is_a_lasso():
     """One point of the path is the fixed point of a network with that weight decay."""
     path = fl.small_init_path(fl.DiagonalLinear(1e-2, weight_decay=0.05), TASK, [10.0, 40.0])
@@ -189,6 +192,7 @@ def test_crossings_are_interpolated():
     assert grown == pytest.approx([2.5, 2.5 + np.log(2.0)])
 
 
+@pytest.mark.slow
 def test_penalty_of_the_small_start_path():
     """At infinite data w rests at 0 until the descent time and at w* - lambda after it: averaged, w* less a penalty."""
     model, t, w_star = fl.DiagonalLinear(1e-2, weight_decay=0.05), 40.0, 1.0

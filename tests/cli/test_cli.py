@@ -47,6 +47,7 @@ def test_doctor():
         assert word in done.stdout
 
 
+@pytest.mark.slow
 def test_simulate(tmp_path):
     words = ["simulate", "--init-scale", "1", "--dim", "40", "--trials", "2", "--horizon", "5"]
     done = flowlimit(*words, "--plot", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.zarr"))

@@ -14,7 +14,7 @@ from table import ROWS
 import flowlimit as fl
 from flowlimit.numerics import programs
 
-QUICK = ("linear, point mass", "network, descent")
+QUICK = ("network, descent",)
 """Rows that plain pytest runs too."""
 
 

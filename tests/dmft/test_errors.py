@@ -34,6 +34,7 @@ def test_errors_are_relative_down_to_a_part_of_the_start():
     assert judge(replicas_of(values, values[0]), rtol=1e-2).total > 1.0
 
 
+@pytest.mark.slow
 def test_one_late_save_is_asked_no_more_than_many():
     """A training error far below what needs to be known: leaving out the first saved time changes nothing."""
     training = fl.GradientDescent(0.08, num_steps=25)

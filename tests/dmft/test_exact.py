@@ -5,11 +5,12 @@ import pytest
 
 import flowlimit as fl
 
+pytestmark = pytest.mark.slow
+
 FLOW, STEPS = fl.GradientFlow(1.0), fl.GradientDescent(0.2, num_steps=5)
 SQUARE = {"square": lambda w, w_star: (w - w_star) ** 2}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("training", [FLOW, STEPS], ids=["flow", "steps"])
 def test_time_0_is_known(training):
     """The errors of a network that begins at w = 0 are E[w*^2] + noise; from the law, to rounding and without a bar."""

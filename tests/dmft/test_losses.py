@@ -33,6 +33,7 @@ def test_residuals_are_derivatives(loss):
     np.testing.assert_allclose(jax.vmap(loss.residual)(f, f_star, noise), slopes, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_errors_on_new_samples(loss):
     """Against 200 000 random samples, within 4 standard errors."""
@@ -162,6 +163,7 @@ SQUARED_LABEL = {"label": lambda f_star, n: f_star**2}
 FIRST = {"label": lambda f_star, n: f_star}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "loss", "words"),
     [

@@ -19,6 +19,8 @@ from flowlimit.dmft.settings import PanelSettings
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 from flowlimit.problem.flow import make_flow
 
+pytestmark = pytest.mark.slow
+
 DELTA, NOISE, DECAY, OVERLAP = 0.5, 0.1, 0.3, 0.2
 ROOM = 96
 
@@ -40,7 +42,6 @@ def solved():
     return grid, measure, solution, read_paths(grid, problem, rows, solution)
 
 
-@pytest.mark.slow
 def test_curves(solved):
     """Ridge regression from a random, correlated start: w - w* = on_target w* + left start + gained noise."""
     grid, measure, solution, _ = solved

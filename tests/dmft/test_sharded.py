@@ -92,6 +92,7 @@ def test_devices_do_not_change_the_limit(name, one_process):
     assert_same(one_process[f"{name} one"], one_process[f"{name} several"])
 
 
+@pytest.mark.slow
 def test_no_path_leaves_its_device(one_process):
     """A device has a third of the paths, and a step sends rows of operators: no more than nodes, whatever the paths."""
     paths, few = 1024, 512

@@ -19,6 +19,8 @@ from flowlimit.dmft.sampling.paths import Counts
 from flowlimit.problem.flow import make_flow
 from flowlimit.results.spread import student_factor
 
+pytestmark = pytest.mark.slow
+
 TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 TIMES = [0.0, 1.0, 5.0, 10.0, 20.0]
 RTOL = 5e-2
@@ -74,7 +76,6 @@ def test_store_round_trip(limit, tmp_path):
     assert (again.paths.weights_at(7.0) == limit.paths.weights_at(7.0)).all()
 
 
-@pytest.mark.slow
 def test_pictures(limit):
     runs = fl.simulate(
         fl.DiagonalLinear(0.3), TASK, fl.GradientFlow(20.0), dim=100, trials=3, save_at=TIMES, weights_at=[20.0]
@@ -121,7 +122,6 @@ def test_limits_are_stated():
     assert stopped.result.code == fl.Code.STOPPED
 
 
-@pytest.mark.slow
 def test_start_from_an_earlier_limit(limit):
     """Extending the horizon keeps the panels found and agrees where both are known."""
     longer = fl.solve_dmft(
@@ -144,7 +144,6 @@ def small_plan(model, training):
     return make_plan(model, TASK, training, key=jax.random.key(0), rtol=1e-4, measure=Measure(()), memory_limit=2**30)
 
 
-@pytest.mark.slow
 def test_mirror_coordinate_equals_general_route():
     """Depth 2 as k = 1 in its mirror coordinate and as k = 2 in (u, v): the same limit on the same panels and paths.
 
@@ -163,7 +162,6 @@ def test_mirror_coordinate_equals_general_route():
         assert values[0][name] == pytest.approx(values[1][name], rel=1e-5)
 
 
-@pytest.mark.slow
 def test_whole_march_and_derivative():
     """The pure march equals the host's, and its derivative by init_scale equals finite differences."""
     training = fl.GradientFlow(2.0)
@@ -226,7 +224,6 @@ def test_memory_formula():
     assert used <= memory_bytes(96, 8, 1, 128, 64) <= 4 * used
 
 
-@pytest.mark.slow
 def test_site_shapes():
     site = make_site(make_flow(fl.DiagonalLinear(0.5, depth=3), TASK, fl.GradientFlow(1.0)))
     assert site.shape == (2,)

@@ -34,6 +34,7 @@ def test_numbers_of_a_solver_are_read():
     assert "first_paths=256" in limit.provenance["solver"]
 
 
+@pytest.mark.slow
 def test_the_defaults_are_the_solvers_of_the_clock(default):
     assert default.provenance["solver"] == repr(fl.PanelSolver())
     again = fl.solve_dmft(MODEL, TASK, FLOW, rtol=0.05, solver=fl.PanelSolver())

@@ -19,6 +19,8 @@ from flowlimit.explorer.inputs import PRESETS, SLIDERS, Inputs
 from flowlimit.explorer.pictures import LOOKS, Decay, Errors, Kernels, Law, Scene, TradeOff
 from flowlimit.explorer.worker import Worker
 
+pytestmark = pytest.mark.slow
+
 LOOK = LOOKS["default"]
 SHORT = Inputs(horizon=3.0, dim=100)
 
@@ -52,7 +54,6 @@ def legend(picture):
     return [item.label.value for item in picture.chart.figure.legend[0].items]
 
 
-@pytest.mark.slow
 def test_errors_show_the_limit_its_end_and_its_phases(found):
     errors = shown(Errors(LOOK), SHORT, found)
     after = found.limit.times >= errors.times.start

@@ -117,6 +117,7 @@ async def visit(found, sessions):
     return browser
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's, about the names of widgets
 def test_changes_come_in_order_after_load_from_one_thread(found, monkeypatch):
     """Numbers for a model that the browser does not have are lost: "reference p2281 isn't known"."""

@@ -53,6 +53,7 @@ def test_values_inside_a_panel():
     assert np.abs(values - exact).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_pathwise_solve():
     rng = np.random.default_rng(0)
     matrix, right = np.eye(5)[:, :, None] + 0.3 * rng.normal(size=(5, 5, 7)), rng.normal(size=(5, 2, 7))

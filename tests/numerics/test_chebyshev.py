@@ -31,6 +31,7 @@ def fixed_steps(step, rates, radius):
     return solution.ys[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [2, 5, 20])
 def test_order_two(stages):
     """At a fixed number of stages (the radius given is what needs that many) the error falls as the step squared."""

@@ -7,6 +7,7 @@ import pytest
 from flowlimit.numerics import programs
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not programs.MAPS.exists(), reason="memory maps are counted on Linux only")
 @pytest.mark.parametrize(("allowed", "dropped"), [(2, True), (10**9, False)])
 def test_programs_are_dropped_near_the_limit_only(allowed, dropped, tmp_path, monkeypatch):

@@ -110,6 +110,7 @@ def test_curves_that_do_not_fall_together_are_told():
     assert not phases.judge_collapse("fig:a", stories, "train_error", plain_clock, (1.0, 50.0)).holds
 
 
+@pytest.mark.slow
 def test_one_figure_and_its_summary(tmp_path):
     """The figure of theory alone: pictures, verdicts and the summary are written, and the next call reads them."""
     (entry,) = reproduce(["fig:convergencerate_theory"], out=tmp_path, quick=True)

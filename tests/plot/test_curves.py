@@ -51,6 +51,7 @@ def test_labels_say_what_differs(results):
     assert result_labels([results[0], linear])[1].startswith("Linear, ")
 
 
+@pytest.mark.slow
 def test_labels_show_kinds_and_number_what_is_alike(results):
     training = fl.GradientDescent(0.1, num_steps=2)
     tasks = [fl.Regression(0.5, noise_var=0.01, target=law) for law in (fl.Bernoulli(0.1), fl.SparseRademacher(0.1))]

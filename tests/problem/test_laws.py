@@ -18,6 +18,7 @@ LAWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_samples_have_the_moments(law):
     """Mean, second and fourth moment of samples lie within 5 of their own standard errors."""

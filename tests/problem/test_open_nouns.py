@@ -254,6 +254,7 @@ def test_a_task_with_noise_that_a_limit_does_not_integrate_over_is_refused():
         fl.solve_dmft(fl.Linear(), Loud(1.5, 0.3, 6.0), STEPS)
 
 
+@pytest.mark.slow
 def test_the_squared_loss_of_a_generalized_linear_task_has_its_noise_in_the_limit():
     """Labels are f_star + N(0, 1): the limit is that of a regression with noise variance 1, as runs are."""
     general = fl.GeneralizedLinear(1.5, target=fl.Bernoulli(0.3), loss=fl.SquaredLoss())
@@ -281,6 +282,7 @@ def test_runs_take_the_flow_form(monkeypatch):
     fl.simulate(Squares(0.2), TASK, STEPS, dim=20, trials=1)
 
 
+@pytest.mark.slow
 def test_a_model_with_a_closed_form():
     point = fl.fixed_point(Network(0.3), TASK)
     assert float(point.test_error) == float(fl.fixed_point(fl.DiagonalLinear(0.3, weight_decay=0.1), TASK).test_error)

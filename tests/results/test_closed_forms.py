@@ -10,6 +10,8 @@ import pytest
 
 import flowlimit as fl
 
+pytestmark = pytest.mark.slow
+
 TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 PLAIN = fl.DiagonalLinear(0.3)
 DATA = fl.Dataset(np.eye(3, 4) + 0.1, [1.0, 0.0, 2.0])
@@ -36,7 +38,6 @@ def pair(request):
     return make(0.3), make(0.3), make(0.2)
 
 
-@pytest.mark.slow
 def test_equality(pair):
     one, again, other = pair
     assert (one == again) is True
@@ -59,7 +60,6 @@ def test_short_text_and_table(pair):
     assert page.find("b").text == type(one).__name__
 
 
-@pytest.mark.slow
 def test_labelled_data(pair):
     one = pair[0]
     data = one.to_xarray()
@@ -88,7 +88,6 @@ def test_curves_have_their_axes():
     assert float(phases.to_xarray()["predicted"].sel(phase="lazy")) == phases.predicted["lazy"]
 
 
-@pytest.mark.slow
 def test_closed_forms_under_jit_and_vmap():
     times = jax.vmap(lambda scale: fl.timescales(fl.DiagonalLinear(scale), TASK))(jnp.array([0.2, 0.3]))
     with pytest.raises(TypeError, match=r"Timescales: given a batch of shape \(2,\).*jax.tree.map"):

@@ -15,6 +15,8 @@ from flowlimit.results import Record
 from flowlimit.results.html import sparkline
 from flowlimit.results.same import same
 
+pytestmark = pytest.mark.slow
+
 TASK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 PROBLEM = fl.Linear(), TASK, fl.GradientDescent(0.25, num_steps=8)
 OVERLAP = {"overlap": lambda w, w_star: w * w_star}
@@ -44,12 +46,10 @@ def record(request):
     return request.getfixturevalue(request.param)
 
 
-@pytest.mark.slow
 def test_a_record_carries_its_nouns(record):
     assert (record.model, record.task, record.training) == PROBLEM
 
 
-@pytest.mark.slow
 def test_runs_on_data_carry_the_data(dataset):
     runs = fl.simulate(fl.DiagonalLinear(0.3), dataset, fl.GradientDescent(0.1, num_steps=2))
     assert runs.task is dataset

@@ -62,6 +62,7 @@ def test_at_saved_times(step_runs, flow_runs):
     assert flow_runs.at(flow_runs.times).test_error == pytest.approx(flow_runs.test_error, rel=0, abs=0)
 
 
+@pytest.mark.slow
 def test_at_other_times(step_runs, flow_runs):
     with pytest.raises(ValueError, match=r"no step was saved at time 0\.25; ask for step times"):
         step_runs.at([0.25, 0.3])
@@ -83,6 +84,7 @@ def test_at_corners(task):
         few.at(1.0)
 
 
+@pytest.mark.slow
 def test_saved_times_keep_their_error_among_others(flow_runs):
     saved = flow_runs.times[40]
     mixed = flow_runs.at([saved, 1.01 * saved])

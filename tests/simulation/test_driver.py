@@ -138,6 +138,7 @@ def test_weights_line_up_with_trials_when_some_diverge(task, tmp_path):
     fl.save(runs, tmp_path / "some.zarr")
 
 
+@pytest.mark.slow
 def test_fixed_starts_on_fixed_data_have_no_spread(dataset):
     """One trial, error unknown, also beside a model whose starts are random."""
     training = fl.GradientDescent(0.1, num_steps=3)

@@ -132,6 +132,7 @@ def test_accuracy_is_what_was_asked_for_and_is_reported(model, horizon, solver, 
     assert (runs.time_error["test_error"] < 1e-4 * runs.test_error[0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init_scale", [1e-4, 0.01])
 def test_sparse_saves_at_small_scales(init_scale, dataset):
     """A first step that is far too long overflows and must be rejected, not carried on as NaN."""
@@ -143,10 +144,11 @@ def test_sparse_saves_at_small_scales(init_scale, dataset):
     assert sparse.test_error[-1] == pytest.approx(dense.test_error[-1], rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-4, 1e4])
 def test_accuracy_does_not_depend_on_the_size_of_the_labels(size, dataset):
     """`Linear` is scale-free: labels times s give errors times s^2."""
-    scaled = fl.Dataset(dataset.X, dataset.y * size, dataset.w_star * size, noise_var=0.01 * size**2)
+    scaled = fl.Dataset(dataset.X, dataset.y * size, w_star=dataset.w_star * size, noise_var=0.01 * size**2)
     training = fl.GradientFlow(20.0)
     one, other = (fl.simulate(fl.Linear(), data, training, save_at=[0, 5, 20]) for data in (dataset, scaled))
     for name in ("train_error", "test_error"):

@@ -67,6 +67,7 @@ def test_truncation_bites():
     assert np.linalg.norm(free - bound) > 0.1
 
 
+@pytest.mark.slow
 def test_linear_start_and_overlap(task):
     """w(0) = init_overlap w* + init_scale N(0, 1): test error at the start, within 5 standard errors."""
     model = fl.Linear(init_scale=0.5, init_overlap=0.2)

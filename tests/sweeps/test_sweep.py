@@ -38,6 +38,7 @@ def test_closed_forms_are_those_of_single_calls_in_every_case():
                     assert got == pytest.approx(known, rel=1e-12), (name, where)
 
 
+@pytest.mark.slow
 def test_rates_at_aspect_ratio_one_are_kept_as_failures_with_their_message():
     table = fl.sweep(fl.convergence_rate, MODEL, TASK, over={"task.aspect_ratio": [0.5, 1.0]})
     assert float(table["gamma"][0]) == pytest.approx(float(fl.convergence_rate(MODEL, TASK).gamma), rel=1e-12)

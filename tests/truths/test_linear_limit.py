@@ -7,6 +7,8 @@ import flowlimit as fl
 from flowlimit.asymptotics.lazy import lazy_kernels
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
+pytestmark = pytest.mark.slow
+
 RHO2, NOISE = 0.3, 0.1
 
 
@@ -16,7 +18,6 @@ def lazy(request):
     return request.param, fl.solve_dmft(fl.Linear(), task, fl.GradientFlow(1.0), rtol=1e-8)
 
 
-@pytest.mark.slow
 def test_kernels_are_the_lazy_solution(lazy):
     delta, limit = lazy
     kernels, order = limit.kernels, 8
@@ -53,7 +54,6 @@ def test_no_sampling_error(lazy):
     assert limit.result.code == fl.Code.SUCCESSFUL
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("target", [fl.Normal(), fl.SparseRademacher(0.4)], ids=["gauss", "atoms"])
 def test_descent_is_exact(target):
     """Ridge regression from a random, correlated start: the mean over the spectrum of (1 - step (x + decay))^i."""

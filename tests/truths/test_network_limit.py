@@ -7,6 +7,8 @@ from scipy.integrate import solve_ivp
 import flowlimit as fl
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
+pytestmark = pytest.mark.slow
+
 RHO2 = 0.1
 
 

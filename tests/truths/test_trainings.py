@@ -6,6 +6,8 @@ import pytest
 import flowlimit as fl
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
+pytestmark = pytest.mark.slow
+
 DELTA, STEP, STEPS = 2.0, 0.2, 25
 X, WEIGHTS = marchenko_pastur(DELTA)
 
@@ -24,7 +26,6 @@ def batches(fraction, label_noise):
     return lambda train: STEP**2 * X / DELTA * ((1 / fraction - 1) * train + label_noise**2 / fraction)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("training", "move"),
     [
@@ -45,7 +46,6 @@ def test_noisy_steps(training, move):
     assert limit.kernels.C_w[-1, 0] == pytest.approx(between, rel=1e-8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("nesterov", [False, True])
 def test_momentum_with_a_schedule(nesterov):
     """Each eigenvector is an oscillator of its own; step sizes fall, weight decay ends."""
@@ -81,7 +81,6 @@ def test_a_kept_batch_is_less_data():
     np.testing.assert_allclose(kept.train_error, (less.train_error + less.test_error) / 2, rtol=1e-8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [fl.Linear(0.1, init_scale=0.3), fl.DiagonalLinear(0.5)], ids=["linear", "network"])
 @pytest.mark.parametrize(
     "training",
@@ -127,7 +126,6 @@ def test_up_to_and_past_the_stability_edge(part):
     assert away < 4.0 * logs.std(ddof=1) / np.sqrt(20) + 0.05 * abs(np.log(exact[-1]))
 
 
-@pytest.mark.slow
 def test_far_past_the_edge_both_say_so():
     problem = (
         fl.Linear(),

@@ -21,6 +21,7 @@ def test_check_compares_at_every_dim():
     assert trust.outcome.message == ""
 
 
+@pytest.mark.slow
 def test_check_fails_where_limit_and_runs_differ():
     trust = fl.check(*PROBLEM, dims=(50, 200), trials=20)
     other = fl.simulate(
@@ -47,6 +48,7 @@ def test_check_without_a_limit_says_why(monkeypatch):
     assert repr(trust) == "no verdict: timeout: no replica in 1 s"
 
 
+@pytest.mark.slow
 def test_check_of_runs_that_fail_is_no_disagreement(monkeypatch):
     """Runs that diverge, or are stopped after the first trial, are not compared with the limit."""
     wild = fl.simulate(

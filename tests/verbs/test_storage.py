@@ -49,6 +49,7 @@ def bits(result):
     return {name: (str(array.dtype), array.dims, array.to_numpy().tobytes()) for name, array in arrays.items()}
 
 
+@pytest.mark.slow
 def test_limit_comes_back_bit_for_bit(tmp_path, task):
     limit = fl.solve_dmft(fl.Linear(), task, STEPS, rtol=0.5, observables={"overlap": lambda w, w_star: w * w_star})
     fl.save(limit, tmp_path / "limit.zarr")

@@ -121,8 +121,8 @@ def _unnamed(cls: type, given: int, names: list[str], in_order: int) -> str:
     needed = ", ".join(f"{name}=" for name in names[in_order:])
     if not needed:
         return f"{kind_of(cls)}: given {given} values, needs at most {in_order}"
-    first = f"only {names[0]} may stand without its name" if in_order else "none may stand without its name"
-    return f"{kind_of(cls)}: given {given} values without names; {first}, the others are {needed}"
+    first = f"only {' and '.join(names[:in_order])}" if in_order else "none"
+    return f"{kind_of(cls)}: given {given} values without names; {first} may stand so, the others are {needed}"
 
 
 def _arguments(cls: type) -> Mapping[str, inspect.Parameter] | None:
