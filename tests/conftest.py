@@ -18,6 +18,7 @@ QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=
 """Compiling is most of the time of the tests: programs that are compiled sooner, and run a little slower."""
 os.environ.setdefault("XLA_FLAGS", QUICK)  # read when jax first compiles
 
+SLOW_FOLDERS = ("cluster", "browser", "explorer")
 SLOW_EXAMPLES = ("label_phases", "descent_times", "conform", "fit_tail", "sweep", "derivative", "shade_phases")
 
 
@@ -32,10 +33,18 @@ def pytest_xdist_auto_num_workers(config):
     return 2
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Import nothing of what starts clusters and browsers, seconds each, only to leave its tests out as slow."""
+    asked = any(folder in argument for argument in config.args for folder in SLOW_FOLDERS)
+    if config.option.markexpr == "not slow" and not asked and collection_path.name in SLOW_FOLDERS:
+        return True
+    return None
+
+
 def pytest_collection_modifyitems(items):
     """Mark as slow what starts clusters and browsers, and the examples of docstrings that solve limits of flows."""
     for item in items:
-        started = {"cluster", "browser"} & set(item.path.relative_to(item.config.rootpath).parts)
+        started = set(SLOW_FOLDERS) & set(item.path.relative_to(item.config.rootpath).parts)
         if started or item.name.rpartition(".")[2] in SLOW_EXAMPLES:
             item.add_marker("slow")
 

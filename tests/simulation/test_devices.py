@@ -15,7 +15,7 @@ task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
 models = [fl.DiagonalLinear(0.3), fl.DiagonalLinear(2.0), fl.Linear(init_scale=0.5)]
 noisy = fl.StochasticGradientDescent(step_size=0.05, num_steps=40, batch_fraction=0.5, label_noise=0.2)
 X = np.random.default_rng(0).normal(size=(20, 31)) / 31**0.5
-data = fl.Dataset(X, X @ np.ones(31), np.ones(31))
+data = fl.Dataset(X, X @ np.ones(31), w_star=np.ones(31))
 classes = fl.Classification(1.0, target=fl.Normal(), design=fl.MatrixDesign(np.eye(13)))
 
 
