@@ -57,8 +57,8 @@ def test_values_stand_without_names_only_where_it_is_plain_which(name):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: fl.DiagonalLinear(0.3, 0.1), "only init_scale may stand so, the others are weight_decay="),
-        (lambda: fl.Regression(0.5, 0.1), "the others are .*noise_var="),
+        (lambda: fl.DiagonalLinear(0.3, 0.1), "only init_scale can be given so, give the others as weight_decay="),
+        (lambda: fl.Regression(0.5, 0.1), "give the others as .*noise_var="),
     ],
 )
 def test_values_without_names_are_told_theirs(wrong, message):

@@ -99,24 +99,29 @@ MOST_CHECKED = 1000
 def _checked_shapes(model: Model, loss: Loss, teachers: Shape) -> tuple[Shape, Shape]:
     """Return the shapes of theta and of outputs, checked once for each kind of model and loss: a check traces them."""
     kind = (signature((model, loss)), teachers, is_tracing())  # indices are checked outside of a trace only
-    if kind not in _CHECKED:
-        if len(_CHECKED) >= MOST_CHECKED:
-            _CHECKED.clear()
+
+    def check() -> tuple[Shape, Shape]:
         parameters, outputs = _check_shapes(model, teachers)
         loss.check(outputs, teachers)
-        _CHECKED[kind] = parameters, outputs
-    return _CHECKED[kind]
+        return parameters, outputs
+
+    return _remembered(_CHECKED, kind, check)
 
 
 def _parameters(model: Model, teachers: Shape) -> Shape:
     """Return the shape of a coordinate's theta, traced once for each kind of model."""
-    kind = (signature(model), teachers)
-    if kind not in _PARAMETERS:
-        if len(_PARAMETERS) >= MOST_CHECKED:
-            _PARAMETERS.clear()
-        start = lambda model: model.init(jnp.zeros(model.num_normals), jnp.zeros(teachers))
-        _PARAMETERS[kind] = eqx.filter_eval_shape(start, first_coordinate(model)).shape
-    return _PARAMETERS[kind]
+    start = lambda model: model.init(jnp.zeros(model.num_normals), jnp.zeros(teachers))
+    trace = lambda: eqx.filter_eval_shape(start, first_coordinate(model)).shape
+    return _remembered(_PARAMETERS, (signature(model), teachers), trace)
+
+
+def _remembered(known: dict[Any, Any], kind: Any, find: Callable[[], Any]) -> Any:
+    """Return what is known of a kind, found once."""
+    if kind not in known:
+        if len(known) >= MOST_CHECKED:
+            known.clear()
+        known[kind] = find()
+    return known[kind]
 
 
 def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:

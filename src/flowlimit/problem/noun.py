@@ -122,7 +122,7 @@ def _unnamed(cls: type, given: int, names: list[str], in_order: int) -> str:
     if not needed:
         return f"{kind_of(cls)}: given {given} values, needs at most {in_order}"
     first = f"only {' and '.join(names[:in_order])}" if in_order else "none"
-    return f"{kind_of(cls)}: given {given} values without names; {first} may stand so, the others are {needed}"
+    return f"{kind_of(cls)}: given {given} values without names; {first} can be given so, give the others as {needed}"
 
 
 def _arguments(cls: type) -> Mapping[str, inspect.Parameter] | None:

@@ -7,11 +7,10 @@ import numpy as np
 
 from ...problem.designs import BinaryDesign
 from ...problem.models import DiagonalLinear
-from ...problem.trainings import GradientDescent
 from ...verbs.simulate import simulate
 from ..lab import Lab
 from ..parameters import read_parameters
-from ..setting import task_of
+from ..setting import descent_of, task_of
 from ..verdict import Verdict
 from . import rates
 from .scales import Points, Scales, compare_scales, draw_scales, judge_scales
@@ -36,7 +35,7 @@ def _points(lab: Lab, p: SimpleNamespace) -> Points:
     nouns = (
         DiagonalLinear(1.0),
         task_of(p, p.aspect_ratio, BinaryDesign()),
-        GradientDescent(p.step_size, num_steps=p.num_steps),
+        descent_of(p),
     )
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": [0.0, end], "block_size": len(p.scales)}
     last = lab.sweep("binary-ends", simulate, *nouns, over=over, **options).to_xarray().isel(time=-1)

@@ -10,12 +10,12 @@ from jaxtyping import Float
 
 from ...asymptotics.fixed_point import FixedPoint, fixed_point
 from ...problem.models import DiagonalLinear
-from ...problem.trainings import GradientDescent, GradientFlow
+from ...problem.trainings import GradientFlow
 from ...results.spread import standard_error
 from ...sweeps import Table, sweep
 from ...verbs.simulate import simulate
 from ..lab import Lab
-from ..setting import task_of
+from ..setting import descent_of, task_of
 from ..verdict import Verdict, judge_deviations
 
 Numbers = Float[np.ndarray, "points"]
@@ -74,7 +74,7 @@ def _case2(lab: Lab, p: SimpleNamespace) -> Ends:
 def _over_ratios(
     lab: Lab, p: SimpleNamespace, name: str, model: DiagonalLinear, ratios: list[float], law: float
 ) -> Ends:
-    data = _runs(lab, p, name, model, task_of(p, 1.0), _descent(p), {"task.aspect_ratio": ratios}).to_xarray()
+    data = _runs(lab, p, name, model, task_of(p, 1.0), descent_of(p), {"task.aspect_ratio": ratios}).to_xarray()
     theory = lambda at: sweep(fixed_point, model, task_of(p, 1.0), over={"task.aspect_ratio": at})
     point = fixed_point(model, task_of(p, law))
     return _ends("aspect ratio", ratios, theory, data, _law(p, point, data.sel({"task.aspect_ratio": law})), p)
@@ -84,7 +84,7 @@ def _case3(lab: Lab, p: SimpleNamespace) -> Ends:
     task, model = task_of(p, p.case3_ratio), DiagonalLinear(p.init_scale)
     flow = GradientFlow(p.flow_horizon)
     parts = [
-        _runs(lab, p, "ends-case3", model, task, _descent(p), {"model.init_scale": p.case3_scales}),
+        _runs(lab, p, "ends-case3", model, task, descent_of(p), {"model.init_scale": p.case3_scales}),
         _runs(lab, p, "ends-case3-flow", model, task, flow, {"model.init_scale": p.case3_flow_scales}),
     ]
     ends = [part.to_xarray().isel(time=-1).drop_vars("time") for part in parts]
@@ -93,10 +93,6 @@ def _case3(lab: Lab, p: SimpleNamespace) -> Ends:
     point = fixed_point(model, task)
     law = _law(p, point, data.sel({"model.init_scale": p.init_scale}))
     return _ends("init scale", p.case3_scales + p.case3_flow_scales, theory, data, law, p)
-
-
-def _descent(p: SimpleNamespace) -> GradientDescent:
-    return GradientDescent(p.step_size, num_steps=p.num_steps)
 
 
 def _runs(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, training: Any, over: dict[str, Any]) -> Any:

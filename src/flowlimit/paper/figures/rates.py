@@ -17,7 +17,7 @@ from ...verbs.simulate import simulate
 from ...verbs.solve import solve_dmft
 from ..lab import Lab
 from ..lines import Line, Numbers, draw_limit, draw_runs, mean_line
-from ..setting import task_of
+from ..setting import descent_of, task_of
 from ..verdict import Verdict, judge_deviations
 from .late import POWER, RATE, Fitted, Quantity, fit_limit, fit_trials
 
@@ -82,7 +82,7 @@ def decays_at(
 ) -> list[Decay]:
     """Return the decays of all init scales at an aspect ratio, on data of the given design."""
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": saved_times(p)}
-    training, over = GradientDescent(p.step_size, num_steps=p.num_steps), {"model.init_scale": p.scales}
+    training, over = descent_of(p), {"model.init_scale": p.scales}
     runs = lab.sweep(
         f"{name}-{ratio:g}",
         *(simulate, DiagonalLinear(1.0), task_of(p, ratio, design), training),

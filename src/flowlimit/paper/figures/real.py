@@ -10,12 +10,11 @@ from jaxtyping import Float
 from ...data import load_expression, sample_design, whiten
 from ...problem.designs import MatrixDesign
 from ...problem.models import DiagonalLinear
-from ...problem.trainings import GradientDescent
 from ...results.spread import standard_error
 from ...verbs.simulate import simulate
 from ..lab import Lab
 from ..lines import Numbers
-from ..setting import task_of
+from ..setting import descent_of, task_of
 from ..verdict import Verdict
 from . import rates
 from .scales import Points
@@ -69,7 +68,7 @@ def _train(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, scales: list[
     nouns = (
         DiagonalLinear(1.0),
         task_of(p, p.aspect_ratio, designs[0]),
-        GradientDescent(p.step_size, num_steps=p.num_steps),
+        descent_of(p),
     )
     table = lab.sweep(name, simulate, *nouns, over=points, trials=1, save_at=save_at)
     read = lambda number: table[number].to_numpy().reshape(p.subsets, len(scales), -1)
