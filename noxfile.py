@@ -16,6 +16,12 @@ def lint(session):
 
 
 @nox.session
+def prose(session):
+    session.install("-c", "constraints.txt", "-e", ".[dev]")
+    session.run("python", "tests/prose.py", *session.posargs)
+
+
+@nox.session
 def types(session):
     session.install("-c", "constraints.txt", "-e", ".[dev]")
     session.run("pyright")

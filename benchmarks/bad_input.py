@@ -274,7 +274,7 @@ ARGUMENTS: dict[str, tuple[Any, dict[str, Any], dict[str, Callable[[Any], bool]]
         | EMPTY
         | BUDGETS
         | {"rtol": _real(1e-8, 0.999), "key": _key, "save_at": _times, "start": _none}
-        | {"memory_limit": _real(1.0, np.inf), "devices": _none, "progress": _any_of(callable, _noun(bool))},
+        | {"memory_limit": _real(1.0, np.inf), "devices": _none, "progress": _any_of(_none, callable, _noun(bool))},
     ),
     "simulate": (
         fl.simulate,
@@ -289,7 +289,7 @@ ARGUMENTS: dict[str, tuple[Any, dict[str, Any], dict[str, Callable[[Any], bool]]
             "key": _key,
         }
         | {"save_at": _times, "weights_at": _times, "rtol": _real(1e-12, 1e-2), "solver": _none, "devices": _none}
-        | {"devices_per_trial": _whole(1, 1), "progress": _any_of(callable, _noun(bool))},
+        | {"devices_per_trial": _whole(1, 1), "progress": _any_of(_none, callable, _noun(bool))},
     ),
     "check": (
         fl.check,
@@ -402,7 +402,7 @@ def _records() -> dict[str, Any]:
             {"limit": _never, "time": _real(0.0, 0.3), "runs": _none},
         ),
         "plot.kernels": (fl.plot.kernels, {"limit": limit}, {"limit": _never, "ax": _none}),
-        "plot.end_law": (fl.plot.end_law, {"point": rate.point}, {"point": _never}),
+        "plot.fixed_point_law": (fl.plot.fixed_point_law, {"point": rate.point}, {"point": _never}),
     }
 
 

@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=120.0)
     parser.add_argument("--depths", type=int, nargs="+", default=[3, 4])
     options = parser.parse_args()
-    print("| model | worst deviation (standard errors) | test error at the end | seconds |\n|---|---|---|---|")
+    print("| model | worst deviation (standard errors) | last test error | seconds |\n|---|---|---|---|")
     problems = [problem for depth in options.depths for problem in problems_of(depth)]
     worst = max(judge(*problem, options) for problem in problems)
     sys.exit(worst > 4.0)

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--rtol", type=float, default=2e-2)
     parser.add_argument("--time-limit", type=float, default=60.0)
     options = parser.parse_args()
-    print("| training | model | worst deviation (standard errors) | test error at the end | seconds |")
+    print("| training | model | worst deviation (standard errors) | last test error | seconds |")
     print("|---|---|---|---|---|")
     worst = 0.0
     for name, training in TRAININGS.items():

@@ -7,9 +7,13 @@ from pathlib import Path
 import flowlimit
 
 sys.path.append(str(Path(__file__).parent))
+from gallery import write_gallery
+from matrix import write_matrix
 from names import write_names
 from notebooks import DONE, SECONDS, execute_notebooks, write_notebooks
+from pictures import write_pictures
 
+os.environ["FLOWLIMIT_PROGRESS"] = "0"  # a bar in a cell leaves an empty output
 os.environ.pop("MPLBACKEND", None)  # of the shell: notebooks draw inline, and would show no figure with another
 
 project = "flowlimit"
@@ -21,6 +25,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx-mathjax-offline",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "myst_nb",
 ]
@@ -36,6 +41,7 @@ html_title = "flowlimit"
 html_static_path = ["_static"]
 html_css_files = ["flowlimit.css"]
 html_theme_options = {
+    "header_links_before_dropdown": 6,
     "show_nav_level": 2,
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -43,8 +49,7 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
 }
 html_show_sourcelink = False
-PAGES = ("index", "start", "definitions", "simulate", "limit", "losses", "longtime", "phases")
-html_sidebars = {page: [] for page in PAGES}
+html_sidebars = {page: [] for page in ("index", "start")}  # the only ones of their section
 
 default_role = "code"
 nitpicky = False
@@ -61,6 +66,7 @@ napoleon_preprocess_types = False
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3  # so that [text](page.md#heading) works, and is checked
 nb_execution_mode = "cache"
 nb_execution_timeout = SECONDS
 nb_execution_cache_path = DONE.name  # new in every build
@@ -84,6 +90,9 @@ suppress_warnings = ["config.cache"]
 
 def setup(app):
     """Connect what is made before pages are read."""
+    app.connect("builder-inited", write_gallery)
+    app.connect("builder-inited", write_pictures)
+    app.connect("builder-inited", write_matrix)
     app.connect("builder-inited", write_names)
     app.connect("builder-inited", write_notebooks)
     app.connect("builder-inited", execute_notebooks)

@@ -97,9 +97,10 @@ panels[0].legend(frameon=False, fontsize="small", loc="lower left")
 panels[2].legend(frameon=False, fontsize="small", loc="upper left")
 
 # %%
-# On the right the same ends without division, beside the ends of flow from init scales :math:`\alpha`. (They lie above
-# them: at this time training is not quite over.) Descent with long steps is like a larger start, batches are like a
-# smaller one. A step multiplies :math:`u v` of a coordinate by :math:`1 - (\eta g/2)^2`. With all data :math:`g` is
-# large on the support, which gets a smaller start than the rest; batches make it noisy everywhere. Batches of 0.25 end
-# nowhere in steps of 1: the limit and the runs both diverge.
+# On the right the same final errors without division, beside the fixed points of the flow for init scales
+# :math:`\alpha`. (They lie above these: at this time training is not quite over.) Descent with long steps acts like a
+# larger initialisation, batches like a smaller one.
+# A step multiplies :math:`u v` of a coordinate by :math:`1 - (\eta g/2)^2`. With all data :math:`g` is
+# large on the support, which gets a smaller initialisation than the rest; batches make it noisy everywhere. With
+# batches of 0.25 and steps of 1 the limit and the runs both diverge.
 plt.show()

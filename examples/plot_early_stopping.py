@@ -26,7 +26,7 @@ def end(init_scale, noise_var):
     return fl.fixed_point(fl.DiagonalLinear(init_scale), task_of(noise_var), case="interpolating").test_error
 
 
-step_sizes = {0.05: 0.6, 0.2: 0.4, 0.5: 0.2, 1.0: 0.1, 2.0: 0.04}  # large starts are fast
+step_sizes = {0.05: 0.6, 0.2: 0.4, 0.5: 0.2, 1.0: 0.1, 2.0: 0.04}  # large initialisations are fast
 
 
 def train(init_scale, noise_var):

@@ -19,7 +19,7 @@ problems = [
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
 for (model, task), axis in zip(problems, axes, strict=True):
     found = [fl.minimizer(model, fl.draw(task, dim=1000, key=0, trial=trial)) for trial in range(4)]
-    fl.plot.end_law(fl.fixed_point(model, task), *found, ax=axis)
+    fl.plot.fixed_point_law(fl.fixed_point(model, task), *found, ax=axis)
     print(found[0])
 
 # %%

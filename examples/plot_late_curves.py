@@ -1,6 +1,6 @@
 r"""
-How fast training ends, as a curve
-==================================
+How fast training converges, as a curve
+=======================================
 
 Late training is a sum of exponentials over the spectrum of the dynamics at its end, which begins at :math:`\gamma`. Two
 amplitudes are fitted in the shaded stretch; the rest is prediction.

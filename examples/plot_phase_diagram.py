@@ -5,12 +5,13 @@ A phase diagram of 1600 points
 Where gradient flow of a diagonal network ends and how fast, over init scale and samples per coordinate: a sweep of
 ``fl.convergence_rate`` over a grid of 40 by 40. Each point is solved to rounding, so the picture has no noise.
 
-Below aspect ratio 1 the network interpolates, and where it ends depends on its start (left; dots mark the best start).
-With enough samples for a sparse target small starts end with the smaller test error and take much longer to get there
-(middle): this is the trade-off that the paper proves, seen on the right as lines that rise. It has ends: with too few
-samples, here below 0.3, no start finds the target and small ones gain nothing; and close to 1 the noise makes the best
-start a finite one. The rate falls with the start everywhere. Above aspect ratio 1 all starts end at least squares, and
-only the rate depends on them. At 1 the test error has its peak and the rate vanishes.
+Below aspect ratio 1 the network interpolates, and its fixed point depends on its init scale (left; dots mark the best).
+With enough samples for a sparse target, small initialisations reach a smaller test error and take much longer
+(middle): this is the trade-off that the paper proves, seen on the right as lines that rise. It has its limits: with
+too few samples, here below 0.3, no initialisation finds the target and small ones gain nothing; close to 1 the noise
+makes a finite init scale the best. The rate falls with the init scale everywhere. Above aspect ratio 1 the fixed point
+is least squares for all, and only the rate depends on the init scale. At 1 the test
+error has its peak and the rate vanishes.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +30,7 @@ table = fl.sweep(fl.convergence_rate, model, task, over=axes)
 print(table)
 
 data = table.to_xarray().rename({"model.init_scale": "scale", "task.aspect_ratio": "ratio"})
-assert (data["gamma"].diff("scale") > 0.0).all()  # slower from smaller starts, at every aspect ratio
+assert (data["gamma"].diff("scale") > 0.0).all()  # slower from smaller initialisations, at every aspect ratio
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.0, 3.6), layout="constrained")
 maps = ((left, "test_error", "test error", (0.02, 0.2)), (middle, "gamma", r"rate $\gamma$", (1e-5, 10.0)))
 for panel, name, title, (low, high) in maps:
@@ -48,7 +49,7 @@ for ratio, colour in zip(chosen, plt.get_cmap("viridis")(np.linspace(0.0, 0.85, 
     line = data.sel(ratio=ratio, method="nearest")
     right.plot(line["gamma"], line["test_error"], color=colour, label=f"{float(line['ratio']):.2f}")
     right.plot(line["gamma"][0], line["test_error"][0], "o", color=colour)
-right.set(xscale="log", yscale="log", xlabel=r"rate $\gamma$", ylabel="test error", title="dots: the smallest start")
+right.set(xscale="log", yscale="log", xlabel=r"rate $\gamma$", ylabel="test error", title="dots: smallest init scale")
 right.set_yticks([0.04, 0.06, 0.08, 0.1], ["0.04", "0.06", "0.08", "0.10"])
 right.set_yticks([], minor=True)
 right.legend(title="aspect ratio", frameon=False, fontsize="small")

@@ -16,9 +16,9 @@ import flowlimit as fl
 
 QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 """Compiling is most of the time of the tests: programs that are compiled sooner, and run a little slower."""
+os.environ["FLOWLIMIT_CACHE"] = "off"  # commands that tests run leave nothing in the user's cache
 os.environ.setdefault("XLA_FLAGS", QUICK)  # read when jax first compiles
 
-SLOW_FOLDERS = ("cluster", "browser", "explorer")
 SLOW_EXAMPLES = ("label_phases", "descent_times", "conform", "fit_tail", "sweep", "derivative", "shade_phases")
 
 
@@ -33,24 +33,13 @@ def pytest_xdist_auto_num_workers(config):
     return 2
 
 
-def pytest_ignore_collect(collection_path, config):
-    """Import nothing of what starts clusters and browsers, seconds each, only to leave its tests out as slow."""
-    asked = any(folder in argument for argument in config.args for folder in SLOW_FOLDERS)
-    if config.option.markexpr == "not slow" and not asked and collection_path.name in SLOW_FOLDERS:
-        return True
-    return None
-
-
 def pytest_collection_modifyitems(items):
     """Mark as slow what starts clusters and browsers, and the examples of docstrings that solve limits of flows."""
     for item in items:
-        started = set(SLOW_FOLDERS) & set(item.path.relative_to(item.config.rootpath).parts)
+        started = {"cluster", "browser", "explorer"} & set(item.path.relative_to(item.config.rootpath).parts)
         if started or item.name.rpartition(".")[2] in SLOW_EXAMPLES:
             item.add_marker("slow")
 
-
-# --doctest-modules would import every conftest.py under the same name
-collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 mpl.use("agg")
 jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -65,6 +65,7 @@ from .problem.trainings import GradientFlow as GradientFlow
 from .problem.trainings import Langevin as Langevin
 from .problem.trainings import StochasticGradientDescent as StochasticGradientDescent
 from .problem.trainings import Training as Training
+from .program_cache import keep_programs as keep_programs
 from .results import Code as Code
 from .results import Curve as Curve
 from .results import Curves as Curves
@@ -77,11 +78,11 @@ from .results import PathSample as PathSample
 from .results import Runs as Runs
 from .results import RunStats as RunStats
 from .results import SolveStats as SolveStats
-from .sweeps import Failure as Failure
-from .sweeps import Table as Table
-from .sweeps import open_sweep as open_sweep
-from .sweeps import sweep as sweep
 from .sweeps.local import local_cluster as local_cluster
+from .sweeps.table import Failure as Failure
+from .sweeps.table import Table as Table
+from .sweeps.table import open_sweep as open_sweep
+from .sweeps.verb import sweep as sweep
 from .verbs.check import Trust as Trust
 from .verbs.check import check as check
 from .verbs.citation import citation as citation

@@ -1,7 +1,7 @@
 """Array types, named once.
 
 A *coordinate* is one of the ``dim`` entries of a weight vector. Arrays over coordinates keep them on the last axis, so
-that ``theta`` of a model with k parameters a coordinate has shape ``(k, dim)`` and each parameter is contiguous.
+that ``theta`` of a model with k parameters per coordinate has shape ``(k, dim)`` and each parameter is contiguous.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ PRNGKey = Key[Array, ""]
 Theta = Float[Array, "*parameters"]
 """Parameters of one coordinate: shape ``()`` for one parameter, ``(k,)`` for k."""
 Normals = Float[Array, "normals"]
-"""Standard normal numbers that one coordinate's start is made from."""
+"""Standard normal numbers that one coordinate's initialisation is made from."""
 ThetaRows = Float[Array, "*parameters dim"]
 """Parameters of all coordinates."""
 

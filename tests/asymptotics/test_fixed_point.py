@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 import flowlimit as fl
 from flowlimit.asymptotics import fixed_point, small_init
@@ -53,7 +52,7 @@ def normal_rule(panels, order):
     half = 10.0 / panels
     middles = np.linspace(-10.0 + half, 10.0 - half, panels)
     u = (middles[:, None] + half * inside[None]).ravel()
-    return u, np.tile(half * share, panels) * norm.pdf(u)
+    return u, np.tile(half * share, panels) * np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi)
 
 
 def brute_force(law, noise_std, function, panels=100):

@@ -1,5 +1,6 @@
 """The explorer as its user sees it, in a real Chromium."""
 
+import os
 import time
 from pathlib import Path
 from typing import ClassVar
@@ -18,6 +19,11 @@ NOTE = """() => {
 }"""
 """Note all that the status says: on a busy machine words may come and go between two looks at the page."""
 ANSWERED = "said.lastIndexOf('solving ...') >= 0 && said.at(-1).startsWith('limit known to')"
+
+DONE = """() => {
+  const text = Bokeh.documents[0].get_model_by_name("status").text
+  return text.startsWith("limit known to") && !text.includes("being refined")
+}"""
 
 
 class Visit:
@@ -114,6 +120,20 @@ def test_narrow_and_dark(server, chromium, tmp_path):
     from matplotlib.image import imread
 
     assert imread(picture)[..., :3].mean() < 0.4
+
+
+@pytest.mark.parametrize(("width", "name"), [(1400, "explorer.png"), (420, "explorer_phone.png")])
+def test_pictures_of_the_explorer(server, chromium, tmp_path, width, name):
+    """The first page once all is computed; FLOWLIMIT_SHOTS=docs/_static makes the pictures of the docs anew."""
+    visit = Visit(chromium, server[1], width=width)
+    visit.page.wait_for_function(DONE)
+    visit.page.wait_for_timeout(2000)  # the last picture may still be drawn
+    picture = Path(os.environ.get("FLOWLIMIT_SHOTS", tmp_path)) / name
+    visit.page.screenshot(path=picture)
+    from matplotlib.image import imread
+
+    assert imread(picture)[..., :3].std() > 0.05  # not an empty page
+    visit.page.close()
 
 
 def test_a_session_that_is_closed_ends_its_work(server, chromium):

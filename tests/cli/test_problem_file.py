@@ -15,7 +15,8 @@ def test_the_file_that_init_writes_says_the_defaults(write):
     assert [noun.to_dict() for noun in problem[:3]] == [noun.to_dict() for noun in plain[:3]]
     assert problem.options("solve_dmft") == plain.options("solve_dmft")
     assert problem.options("check") == plain.options("check")
-    assert read_problem("simulate", flags={"dim": 7}).options("simulate") == {"dim": 7, "trials": 10}
+    simulated = read_problem("simulate", flags={"dim": 7}).options("simulate")
+    assert simulated == {"dim": 7, "trials": 10, "draws": "balanced"}
 
 
 def test_every_noun_has_a_place(write):
@@ -116,7 +117,8 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_flags_are_checked_like_a_file():
     with pytest.raises(ValueError, match="--dims: given 1; input should be greater than or equal to 2"):
         read_problem("check").options("check", dims=[1, 50], trials=None)
-    assert read_problem("check").options("check", dims=[50], trials=None) == {"dims": (50,), "trials": 20}
+    options = {"dims": (50,), "trials": 20, "draws": "balanced"}
+    assert read_problem("check").options("check", dims=[50], trials=None) == options
     with pytest.raises(ValueError, match="--key: given -1"):
         read_problem("solve-dmft", flags={"key": -1})
 

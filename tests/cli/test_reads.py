@@ -18,7 +18,7 @@ AXIS = ("--over", "model.init_scale=0.1,1")
 @pytest.mark.parametrize("verb", READS)
 def test_help_lists_the_flags_that_a_verb_reads(verb):
     shown = flowlimit(verb, "--help").stdout
-    own = {"--trials"} if verb == "check" else set()
+    own = {"--trials", "--draws"} if verb == "check" else set()
     for name, flag in FLAGS.items():
         listed = f"{as_typed(name)} " in shown
         assert listed == (flag.part in READS[verb] or as_typed(name) in own), (name, shown)

@@ -73,7 +73,7 @@ def test_the_law_has_mass_one_and_that_of_the_runs(found):
     inside = np.abs(found.runs.weights[:, -1] - 0.45) < 0.75  # within the picture
     assert np.sum(bars["top"]) * width == pytest.approx(inside.mean(), abs=0.05)
     assert len(law.end.source.data["y"])
-    assert legend(law)[-1] == "density at the end"
+    assert legend(law)[-1] == "density at the fixed point"
 
 
 def test_rates_and_kernels(found):
@@ -134,7 +134,8 @@ def test_the_worker_answers_the_newest_request_alone():
     worker.end()
     mine = [name for inputs, name in parts if inputs == newest]
     assert sorted(mine) == sorted(["limit", "theory", "trade_off", "runs", "limit", "done"])
-    assert mine[0] == "limit"
+    assert mine.index("limit") < mine.index("theory")  # two threads, each in its order
+    assert mine.index("trade_off") < mine.index("runs") < mine.index("done")
     assert not [name for inputs, name in parts if inputs != newest and name == "done"]
     assert time.perf_counter() - began < 300.0
 

@@ -104,7 +104,7 @@ def test_interpolation_is_honest(flow_runs):
 
 def test_printing(flow_runs, step_runs):
     text = repr(flow_runs)
-    assert text.startswith("Runs: 4 trials, dim 60\n  DiagonalLinear(init_scale=0.3)\n")
+    assert text.startswith("Runs: 4 trials, dim 60, balanced draws\n  DiagonalLinear(init_scale=0.3)\n")
     assert "Tsit5, weights to a relative 1e-06" in text
     assert "test_error" in text
     assert "(" in repr(step_runs.at([0.5, 1.0])).splitlines()[1]

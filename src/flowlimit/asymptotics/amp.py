@@ -69,7 +69,7 @@ class MessagePassing(ClosedForm):
 def amp(
     model: Model, dataset: Dataset, *, num_steps: int = 100, start: float | None = None, throw: bool = True
 ) -> MessagePassing:
-    """Run approximate message passing, eq. (amp), towards the end of gradient flow of a depth-2 network.
+    """Run approximate message passing, eq. (amp), towards the fixed point of gradient flow of a depth-2 network.
 
     The penalty is the model's: l1 with weight decay, J_alpha without it and with fewer samples than dimensions, none
     otherwise. Slopes come from the data, so that no law of the target is needed.

@@ -1,4 +1,4 @@
-"""Which of the paper's three cases a problem is, and refusals of what lies outside them."""
+"""Which case of the paper, of three, a problem is, and refusals of what lies outside them."""
 
 from typing import Literal, get_args
 

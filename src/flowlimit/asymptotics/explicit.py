@@ -29,7 +29,7 @@ def search_weights(times: Times, pull: Paths, weight_decay: Scalar | float = 0.0
 def logistic_weights(times: Times, w_star: Paths, start: Paths, weight_decay: Scalar | float = 0.0) -> Grid:
     """Return w(tau) of the rich and descent phases, eq. (rich_ode), from w(0) = start, of the sign of w*.
 
-    With D = |w*| - lambda it is the logistic curve D/(1 + C e^(-D tau)); its end is w* soft-thresholded at lambda.
+    With D = |w*| - lambda it is the logistic curve D/(1 + C e^(-D tau)); its limit is w* soft-thresholded at lambda.
 
     Examples
     --------

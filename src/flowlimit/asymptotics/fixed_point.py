@@ -19,7 +19,7 @@ LARGEST_RESIDUAL = 1e-9
 
 
 class FixedPoint(ClosedForm, DoubleModule):
-    """Where training by gradient flow ends.
+    """The state of gradient flow at infinite time.
 
     Attributes
     ----------

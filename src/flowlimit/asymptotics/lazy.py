@@ -1,4 +1,4 @@
-"""The lazy phase in closed form, eq. (lazy_sol): from large starts, a linear model on the time alpha^2 t."""
+"""The lazy phase in closed form, eq. (lazy_sol): from large initialisations, a linear model on the time alpha^2 t."""
 
 from typing import NamedTuple
 

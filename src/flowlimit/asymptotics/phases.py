@@ -2,9 +2,9 @@
 
 What counts as a transition, written down once:
 
-- lazy: the training error has fallen halfway from its start to its value at the end of the lazy phase;
-- rich: the test error is halfway between its plateau (at the geometric mean of the lazy and the rich time) and its end
-  (the fixed point); predicted twice, see `Timescales.rich_sharp`;
+- lazy: the training error has fallen halfway from its initial value to that at the end of the lazy phase;
+- rich: the test error is halfway between its plateau (at the geometric mean of the lazy and the rich time) and its
+  value at the fixed point; predicted twice, see `Timescales.rich_sharp`;
 - descent: a coordinate with w* != 0 has reached |w| = |w*|/2; the median over those that do within the record. In a
   limit each path is compared with its own prediction, and the median of the ratios is given.
 """
@@ -58,8 +58,8 @@ class Phases(ClosedForm):
 def label_phases(record: Limit | Runs) -> Phases:
     """Return the transitions of a limit or runs: predicted by `timescales`, and detected.
 
-    Detection is defined in `flowlimit.asymptotics.phases`. The descent of a limit is predicted path by path from its
-    own z (`descent_times`); that of runs, from the law of z(0), needs weights: ``simulate(..., weights_at=times)``.
+    Detection is defined in `flowlimit.asymptotics.phases`. The descent of a limit is predicted path by path from the
+    path's z (`descent_times`); that of runs, from the law of z(0), needs weights: ``simulate(..., weights_at=times)``.
 
     Examples
     --------

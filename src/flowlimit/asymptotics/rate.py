@@ -1,4 +1,4 @@
-"""How fast gradient flow ends: the rightmost singularity of the linearised dynamics, eq. (convergence_rate_eqn).
+"""How fast gradient flow converges: the rightmost singularity of the linearised dynamics, eq. (convergence_rate_eqn).
 
 With y = sqrt(w(infinity)^2 + alpha^4), u solves E[(y/(u + y))^2] = delta and gamma = u^2 E[y/(u + y)^2]/delta: positive
 for aspect ratio < 1, and between -min y and 0 for > 1. The singularity is a square-root branch point, so a power
@@ -74,11 +74,11 @@ class Rate(ClosedForm, DoubleModule):
         return make_spectrum(nodes, self.u, self.gamma, point.task.aspect_ratio)
 
     def path_density(self, rates: Float[Array, "*points"]) -> Float[Array, "*points"]:
-        """Return the density of per-path rates r > 0 with weight decay: a path ends like e^(-rt).
+        """Return the density of per-path rates r > 0 with weight decay: a path converges like e^(-rt).
 
-        A path whose channel x lies a distance e from the threshold has r = e/(1 + chi_w): paths that end at 0 exactly
-        (so r < lambda), others for small r (above it, feedback through R_f matters). It is positive at r = 0, which
-        makes the decay of errors a power of t.
+        A path whose channel x lies a distance e from the threshold has r = e/(1 + chi_w): paths that converge to 0
+        exactly (so r < lambda), others for small r (above it, feedback through R_f matters). It is positive at r = 0,
+        which makes the decay of errors a power of t.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""From small starts the time-averaged weights follow the lasso path, without solving the flow."""
+"""From small initialisations the time-averaged weights follow the lasso path, without solving the flow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

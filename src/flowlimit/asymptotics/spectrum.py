@@ -1,4 +1,4 @@
-"""The spectrum of the dynamics linearised at its end: every late curve is a sum of exponentials e^(-xt) over it.
+"""Spectrum of the dynamics linearised at its fixed point: every late curve is a sum of exponentials e^(-xt) over it.
 
 Without weight decay u = p + p R_w(p) solves p = u (1 - E[y/(u + y)]/delta), eq. (barRw), with y = sqrt(w^2 + alpha^4).
 On the cut p = -x it is complex, and R_w(t) - R_w(infinity) is the integral of e^(-xt) Im u(-x)/(pi x): at large init
@@ -19,7 +19,7 @@ from ..types import Scalar
 from .nodes import LawNodes
 
 FINEST, COUNT, NEWTON_STEPS = 0.05, 400, 6
-"""First spacing of sqrt(x - gamma) relative to sqrt(gamma), number of nodes, steps of Newton's method a node."""
+"""First spacing of sqrt(x - gamma) relative to sqrt(gamma), number of nodes, steps of Newton's method per node."""
 
 PerNode = Float[Array, "nodes"]
 

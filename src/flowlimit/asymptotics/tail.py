@@ -17,14 +17,14 @@ Terms = tuple[tuple[float, int], ...]
 SQUARE: Terms = ((2.0, 0), (2.0, 1), (2.0, 2))
 """An error that is a square of what is left: the amplitude at the edge of the spectrum, and its slope."""
 CROSS: Terms = ((1.0, -1), (2.0, 0), (1.0, 0))
-"""A cross term with the end (integrating e^(-xt) gives 1/x), and the square."""
+"""A cross term with the fixed point (integrating e^(-xt) gives 1/x), and the square."""
 
 Times = Float[np.ndarray, "times"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Tail(ClosedForm):
-    """A late curve: its end and two integrals over the spectrum, whose amplitudes were fitted between two times.
+    """A late curve: its limit and two integrals over the spectrum, whose amplitudes were fitted between two times.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ def fit_tail(
 ) -> Tail:
     """Fit the amplitude of a late curve between two times, and predict what comes after.
 
-    The exponents are the spectrum of the dynamics linearised at the end, the end is the fixed point: two amplitudes are
-    fitted, and a third one judges the error. Both are those of the record's own model and task.
+    The exponents are the spectrum of the dynamics linearised at the fixed point: two amplitudes are fitted, and a
+    third one judges the error. Both are those of the record's own model and task.
 
     Examples
     --------

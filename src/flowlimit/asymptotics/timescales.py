@@ -1,4 +1,4 @@
-"""The phases of learning and when they come: lazy and rich from large starts, search and descent from small ones."""
+"""When the phases of learning come: lazy and rich from large initialisations, search and descent from small ones."""
 
 from typing import Literal
 

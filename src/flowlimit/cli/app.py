@@ -1,6 +1,10 @@
 """The command's entry point: one module per verb."""
 
+from collections.abc import Callable
+
 import typer
+
+from flowlimit.program_cache import keep_programs
 
 from .check import check
 from .doctor import doctor
@@ -14,28 +18,48 @@ from .simulate import simulate
 from .solve_dmft import solve_dmft
 from .sweep import sweep, table
 from .template import template
+from .warm import warm
 
+WIDTH = 120
+"""Most columns that help takes of a terminal."""
 app = typer.Typer(
     cls=Group,
-    help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.",
+    help="High-dimensional limits of learning flows, with error bars, beside the experiments that check them.\n\n"
+    "flowlimit COMMAND --help shows what a command takes.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
+    context_settings={"max_content_width": WIDTH},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rendering help with rich costs a third of the time of --help
 )
-app.command(cls=Command)(init)
-app.command(cls=Command)(solve_dmft)
-app.command(cls=Command)(simulate)
-app.command(cls=Command)(check)
-app.command(cls=Command)(fixed_point)
-app.command(cls=Command)(convergence_rate)
-app.command(cls=Command)(timescales)
-app.command(cls=Command)(sweep)
-app.command(cls=Command)(paper)
-app.command(cls=Command)(explore)
-app.command(cls=Command)(table)
-app.command(cls=Command)(template)
-app.command(cls=Command)(doctor)
+COMMANDS: dict[str, dict[Callable[..., None], str]] = {
+    "Try it": {
+        init: "Write a commented problem file, to change and to solve.",
+        explore: "Move sliders in a browser and watch the curves follow.",
+        doctor: "Show what is installed, what works and what is missing.",
+    },
+    "Compute": {
+        solve_dmft: "Solve the limit of infinite size: its errors in time.",
+        simulate: "Train on finite data: the errors in time.",
+        check: "Do both, and say whether limit and runs agree.",
+    },
+    "Closed forms": {
+        fixed_point: "Where gradient flow ends: its errors for t -> infinity.",
+        convergence_rate: "How fast gradient flow gets there.",
+        timescales: "When the phases of training come on the way.",
+    },
+    "Many problems": {
+        sweep: "The limit, runs or a closed form at many points.",
+        table: "Show what a sweep has computed so far.",
+        template: "Print a job file for a cluster: Slurm or Kubernetes.",
+        warm: "Compile beforehand: later calls do not wait.",
+    },
+    "The paper": {paper: "Make its figures anew and judge each of its claims."},
+}
+"""What a person wants -> the commands for it, each with its line in ``flowlimit --help``; a newcomer's order."""
+for wish, commands in COMMANDS.items():
+    for command, line in commands.items():
+        app.command(cls=Command, rich_help_panel=wish, short_help=line)(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -55,6 +79,7 @@ def root(
 
 def main() -> None:
     """Run the command; what goes wrong ends in one line and an exit code, in a traceback only if that is asked for."""
+    keep_programs()
     try:
         app()
     except Exception as error:  # whatever it is, a person reads it

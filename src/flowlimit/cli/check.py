@@ -6,14 +6,19 @@ import typer
 
 from .failures import DISAGREES
 from .grammar import Option, Problem, takes_problem
-from .output import Json, Picture, check_outputs, draw, end, give, say_unwritten, shows_progress
+from .output import Json, Picture, check_outputs, draw, end, give, say_unwritten
+from .reads import ACCURACY, DRAWS
 
 
 @takes_problem("check")
 def check(
     problem: Problem,
-    dims: Annotated[list[int] | None, Option("--dims", help="Sizes of the runs; give it twice (200 and 800).")] = None,
-    trials: Annotated[int | None, Option(help="Independent repetitions (20).")] = None,
+    dims: Annotated[
+        list[int] | None,
+        Option("--dims", help="Sizes of the runs; give it twice (200 and 800).", rich_help_panel=ACCURACY),
+    ] = None,
+    trials: Annotated[int | None, Option(help="Independent repetitions (20).", rich_help_panel=ACCURACY)] = None,
+    draws: Annotated[str | None, Option(help=DRAWS, rich_help_panel=ACCURACY)] = None,
     plot: Picture = None,
     as_json: Json = False,
 ) -> None:
@@ -21,8 +26,8 @@ def check(
     import flowlimit as fl
 
     check_outputs(plot=plot)
-    options = problem.options("solve_dmft") | problem.options("check", dims=dims or None, trials=trials)
-    trust = fl.check(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json))
+    options = problem.options("solve_dmft") | problem.options("check", dims=dims or None, trials=trials, draws=draws)
+    trust = fl.check(*problem.nouns, **options, key=problem.key)
     worst = [comparison.worst[2] for comparison in trust.comparisons]
     numbers = {"passed": trust.passed, "dims": trust.dims, "standard_errors": worst}
     give(numbers | {"result": str(trust.outcome.code)}, as_json=as_json, text=f"{trust}")

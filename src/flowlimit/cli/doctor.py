@@ -1,11 +1,15 @@
 """`flowlimit doctor`: what is installed and what it can do."""
 
+from typing import Annotated
+
+import typer
+
 EXTRAS = {
     "explore": ("the explorer in the browser", ("panel", "bokeh")),
     "cluster": ("sweeps on a cluster", ("distributed", "dask", "dask_jobqueue")),
     "data": ("the gene expression data set", ("SurvSet",)),
     "verify": ("tests against other solvers", ("sklearn", "cvxpy", "clarabel")),
-    "docs": ("building the docs", ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb")),
+    "docs": ("building the docs", ("sphinx", "sphinx_design", "pydata_sphinx_theme", "sphinx_gallery", "myst_nb")),
     "dev": ("tests, lint and types", ("beartype", "hypothesis", "pytest", "xdist", "ruff", "pyright", "pre_commit")),
 }
 COMMANDS = {
@@ -15,8 +19,15 @@ COMMANDS = {
 CORE = ("jax", "jaxlib", "equinox", "diffrax", "optimistix", "numpy", "scipy", "xarray", "zarr", "matplotlib")
 
 
-def doctor() -> None:
+def doctor(
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Show what works with what instead, asked of the code.")
+    ] = False,
+) -> None:
     """Show versions, devices, precision and extras; exit 1 if something needed does not work."""
+    if matrix:
+        _show_matrix()
+        return
     import importlib.metadata
     import importlib.util
     import platform
@@ -38,6 +49,7 @@ def doctor() -> None:
         table.add_row(*_precision())
     except Exception as error:  # whatever breaks here is what the user came to see
         problems.append(f"jax does not compute: {error}")
+    table.add_row("compiled programs", _programs())
     for extra, (purpose, modules) in EXTRAS.items():
         missing = [module for module in modules if importlib.util.find_spec(module) is None]
         # a backslash keeps rich from reading [extra] as markup
@@ -70,3 +82,26 @@ def _precision() -> tuple[str, str]:
     if third.dtype != jnp.float64 or abs(float(third) * 3.0 - 1.0) > 1e-15:
         raise RuntimeError(f"numbers are {third.dtype}, double precision is needed")
     return "precision", "double, within flowlimit's own calls"
+
+
+def _programs() -> str:
+    from flowlimit.program_cache import SWITCH, kept_programs
+
+    kept = kept_programs()
+    if kept is None:
+        return f"not kept between processes ({SWITCH}=off)"
+    return f"{kept.number} kept, {kept.size / 1e6:.0f} MB, in {kept.folder} ({SWITCH}=off turns this off)"
+
+
+def _show_matrix() -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from flowlimit.verbs.matrix import matrix
+
+    rows = matrix()
+    table = Table("model", "task", *rows[0].verbs)
+    for index, row in enumerate(rows):
+        first = not index or rows[index - 1].model != row.model
+        table.add_row(row.model if first else "", row.task, *row.verbs.values())
+    Console().print(table)

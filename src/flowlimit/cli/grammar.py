@@ -8,12 +8,17 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from .reads import FLAGS, NO_TRAINING, READS, Flag, as_typed, offered, overlap, refuse_unread
+from .reads import FLAGS, NO_TRAINING, PROBLEM, READS, Flag, as_typed, offered, overlap, refuse_unread
 
 Option = typer.Option
 File = Annotated[Path | None, typer.Argument(help="A problem in TOML, as flowlimit init writes it.", metavar="FILE")]
 Set = Annotated[
-    list[str] | None, Option("--set", help="Any other number of the problem by address, e.g. model.init_scale=0.1.")
+    list[str] | None,
+    Option(
+        "--set",
+        help="Any other number of the problem by address, e.g. model.init_scale=0.1.",
+        rich_help_panel=PROBLEM,
+    ),
 ]
 NOUNS = ("model", "task", "training")
 
@@ -66,7 +71,7 @@ def _parameter(name: str, annotation: Any) -> inspect.Parameter:
 
 
 def _option(name: str, flag: Flag) -> Any:
-    return Annotated[flag.kind | None, Option(as_typed(name), help=flag.help)]
+    return Annotated[flag.kind | None, Option(as_typed(name), help=flag.help, rich_help_panel=flag.heading)]
 
 
 def read_problem(

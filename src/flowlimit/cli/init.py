@@ -50,6 +50,7 @@ rtol = 0.01 # relative accuracy of the errors, at two standard errors
 [simulate] # runs at finite size
 dim = 1000
 trials = 10
+# draws = "independent" # plain draws; balanced ones have exactly their law's composition
 
 [check] # the limit against runs at two sizes
 dims = [200, 800]

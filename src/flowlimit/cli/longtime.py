@@ -1,4 +1,4 @@
-"""`flowlimit fixed-point`, `convergence-rate`, `timescales`: where gradient flow ends, how fast, by which phases."""
+"""`flowlimit fixed-point`, `convergence-rate`, `timescales`: gradient flow at infinite time, its rate, its phases."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ REGIMES = {"large": ("lazy", "rich", "rich_sharp"), "small": ("search", "descent
 
 @takes_problem("fixed-point")
 def fixed_point(problem: Problem, out: OutNumbers = None, as_json: Json = False) -> None:
-    """Print the errors at which gradient flow ends, and how much of the target's support it finds."""
+    """Print the errors of gradient flow at infinite time, and how much of the target's support it finds."""
     import flowlimit as fl
 
     check_outputs(out, in_time=False)
@@ -30,7 +30,7 @@ def fixed_point(problem: Problem, out: OutNumbers = None, as_json: Json = False)
 
 @takes_problem("convergence-rate")
 def convergence_rate(problem: Problem, out: OutNumbers = None, as_json: Json = False) -> None:
-    """Print the rate at which gradient flow reaches its end."""
+    """Print the rate at which gradient flow reaches its fixed point."""
     import flowlimit as fl
 
     check_outputs(out, in_time=False)
@@ -39,7 +39,7 @@ def convergence_rate(problem: Problem, out: OutNumbers = None, as_json: Json = F
 
 @takes_problem("timescales")
 def timescales(problem: Problem, out: OutNumbers = None, as_json: Json = False) -> None:
-    """Print when the phases of learning come: lazy and rich from large starts, search and descent from small ones."""
+    """Print when phases come: lazy and rich from large initialisations, search and descent from small ones."""
     import flowlimit as fl
 
     check_outputs(out, in_time=False)

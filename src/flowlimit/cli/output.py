@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,12 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from .failures import FAILED, NOT_MET
+from .reads import OUTPUT
 
 Option = typer.Option
-Picture = Annotated[Path | None, Option("--plot", help="Write a picture (.png, .pdf or .svg).")]
-Out = Annotated[Path | None, Option("--out", help="Write the numbers: .zarr, .nc, .csv or .json.")]
-OutNumbers = Annotated[Path | None, Option("--out", help="Write the numbers: .nc, .csv or .json.")]
-Json = Annotated[bool, Option("--json", help="Print JSON for machines in place of text.")]
+Picture = Annotated[Path | None, Option("--plot", help="Write a picture (.png, .pdf or .svg).", rich_help_panel=OUTPUT)]
+Out = Annotated[
+    Path | None, Option("--out", help="Write the numbers: .zarr, .nc, .csv or .json.", rich_help_panel=OUTPUT)
+]
+OutNumbers = Annotated[
+    Path | None, Option("--out", help="Write the numbers: .nc, .csv or .json.", rich_help_panel=OUTPUT)
+]
+Json = Annotated[bool, Option("--json", help="Print JSON for machines in place of text.", rich_help_panel=OUTPUT)]
 PICTURES = (".png", ".pdf", ".svg")
 
 
@@ -37,11 +41,6 @@ def _check_new(flag: str, path: Path | None, endings: Collection[str]) -> None:
         raise FileNotFoundError(f"{flag}: given {path}, but there is no folder {path.parent}; make it first")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"{flag}: given {path}, but {path.parent} may not be written to; give another folder")
-
-
-def shows_progress(as_json: bool) -> bool:
-    """Whether a person watches: a bar would stand in a file, or in a pipe, among the numbers."""
-    return not as_json and sys.stdout.isatty()
 
 
 def give(result: Any, *, as_json: bool, out: Path | None = None, text: str | None = None) -> None:

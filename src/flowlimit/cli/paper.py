@@ -1,12 +1,12 @@
 """`flowlimit paper`: every figure and table of the paper, made anew and judged."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .grammar import Option
+from .reads import DRAWS
 
 Labels = Annotated[list[str] | None, typer.Argument(help="Figures by label, e.g. fig:fixedpoint; all if none.")]
 
@@ -19,6 +19,7 @@ def paper(
         Path | None, Option(help="The UCI gene expression archive, in place of the data of the extra.")
     ] = None,
     out: Annotated[Path, Option(help="Folder of pictures, verdicts, experiments; these are kept.")] = Path("paper"),
+    draws: Annotated[str, Option(help=f"{DRAWS} The paper's are independent.")] = "balanced",
     workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
 ) -> None:
     """Reproduce the paper and judge each of its claims; stopped, the same command goes on."""
@@ -36,7 +37,7 @@ def paper(
             quick=quick,
             expression=None if expression is None else str(expression),
             executor=executor,
-            progress=sys.stderr.isatty(),
+            draws=draws,
         )
     for entry in entries:
         typer.echo(f"{entry.label}: {entry.seconds:.0f} s, {out / entry.file if entry.file else 'no picture'}")

@@ -23,6 +23,12 @@ SWEPT = ("fixed-point", "convergence-rate", "timescales", "solve-dmft", "simulat
 NO_TRAINING = "its answer is that of gradient flow for t -> infinity"
 
 
+PROBLEM, TRAINING, ACCURACY, OUTPUT = "Problem", "Training", "Accuracy and size", "Output"
+"""Headings of flags in a command's help."""
+HEADINGS = {"model": PROBLEM, "task": PROBLEM, "training": TRAINING}
+"""Noun -> heading of its flags; those of the key and of tables of settings say how accurate an answer is."""
+
+
 class Flag(NamedTuple):
     """A flag: what it changes, its type, and its help."""
 
@@ -35,7 +41,13 @@ class Flag(NamedTuple):
         """The noun or the table of settings that it changes."""
         return self.address.partition(".")[0]
 
+    @property
+    def heading(self) -> str:
+        """Where it stands in a command's help."""
+        return HEADINGS.get(self.part, ACCURACY)
 
+
+DRAWS = "How targets and noise are drawn: independent, or with their laws' exact composition (balanced)."
 FLAGS = {
     "init_scale": Flag("model.init_scale", float, "Init scale alpha (0.3)."),
     "weight_decay": Flag("model.weight_decay", float, "Weight decay lambda (0)."),
@@ -58,6 +70,7 @@ FLAGS = {
     ),
     "dim": Flag("simulate.dim", int, "Number of coordinates of the runs (1000)."),
     "trials": Flag("simulate.trials", int, "Independent repetitions of the runs (10)."),
+    "draws": Flag("simulate.draws", str, DRAWS),
 }
 """Name of a flag, with underscores -> what it is."""
 

@@ -1,12 +1,14 @@
 """The tables of a problem file, and what they hold if nothing is said; unknown keys and wrong values are refused."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..words import hint
 from .reads import as_typed
+
+Draws = Literal["balanced", "independent"]
 
 
 class Section(BaseModel):
@@ -37,6 +39,7 @@ class Simulate(Section):
 
     dim: int = Field(1000, ge=1)
     trials: int = Field(10, ge=1)
+    draws: Draws = "balanced"
 
 
 class Check(Section):
@@ -44,6 +47,7 @@ class Check(Section):
 
     dims: tuple[Annotated[int, Field(ge=2)], ...] = Field((200, 800), min_length=1)
     trials: int = Field(20, ge=2)
+    draws: Draws = "balanced"
 
 
 class ProblemFile(Section):
@@ -73,7 +77,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def in_words(error: Any) -> str:
-    """Say what pydantic found in our own manner: what was given, and what is needed."""
+    """Say what pydantic found in this package's manner: what was given, and what is needed."""
     if error["type"] == "extra_forbidden":
         return f"unknown; {_known(error['loc'])}"
     return f"given {error['input']!r}; {error['msg'][0].lower()}{error['msg'][1:]}"

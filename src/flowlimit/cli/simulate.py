@@ -1,7 +1,7 @@
 """`flowlimit simulate`: a finite-size experiment."""
 
 from .grammar import Problem, takes_problem
-from .output import Json, Out, Picture, check_outputs, give_record, shows_progress
+from .output import Json, Out, Picture, check_outputs, give_record
 
 
 @takes_problem("simulate")
@@ -11,5 +11,5 @@ def simulate(problem: Problem, plot: Picture = None, out: Out = None, as_json: J
 
     check_outputs(out, plot)
     options = problem.options("simulate")
-    runs = fl.simulate(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json), throw=False)
+    runs = fl.simulate(*problem.nouns, **options, key=problem.key, throw=False)
     give_record(runs, as_json=as_json, out=out, plot=plot)

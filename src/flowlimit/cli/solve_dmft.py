@@ -1,7 +1,7 @@
 """`flowlimit solve-dmft`: the high-dimensional limit."""
 
 from .grammar import Problem, takes_problem
-from .output import Json, Out, Picture, check_outputs, give_record, shows_progress
+from .output import Json, Out, Picture, check_outputs, give_record
 
 
 @takes_problem("solve-dmft")
@@ -11,5 +11,5 @@ def solve_dmft(problem: Problem, plot: Picture = None, out: Out = None, as_json:
 
     check_outputs(out, plot)
     options = problem.options("solve_dmft")
-    limit = fl.solve_dmft(*problem.nouns, **options, key=problem.key, progress=shows_progress(as_json), throw=False)
+    limit = fl.solve_dmft(*problem.nouns, **options, key=problem.key, throw=False)
     give_record(limit, as_json=as_json, out=out, plot=plot)

@@ -1,7 +1,6 @@
 """`flowlimit sweep`: a verb at many points into one store; `flowlimit table`: what a store holds."""
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +13,13 @@ from .grammar import NOUNS, Option, Problem, at_address, takes_problem
 from .reads import FLAGS, READS, as_typed, overlap, refuse_unread
 
 Verb = Literal["fixed-point", "convergence-rate", "timescales", "solve-dmft", "simulate"]
+POINTS, WORK = "Sweep", "Work"
+"""Headings of flags in the command's help: what is computed, and by whom."""
 Over = Annotated[
     list[str],
     Option(
-        help="An axis: model.init_scale=0.1,1,10 or task.aspect_ratio=lin:0.1:2:40 or model.init_scale=log:.01:10:40."
+        help="An axis: model.init_scale=0.1,1,10 or task.aspect_ratio=lin:0.1:2:40 or model.init_scale=log:.01:10:40.",
+        rich_help_panel=POINTS,
     ),
 ]
 
@@ -27,28 +29,41 @@ def sweep(
     problem: Problem,
     verb: Annotated[Verb, typer.Argument(help="What is evaluated at each point.")],
     over: Over,
-    store: Annotated[Path, Option(help="Directory of the store; one of the same sweep is resumed.")],
-    shard: Annotated[str | None, Option(help="i/n: every n-th block from the i-th on, for job arrays.")] = None,
-    workers: Annotated[int | None, Option(help="Processes on this machine.", min=1)] = None,
-    scheduler: Annotated[str | None, Option(help="Address of a Dask scheduler, or its file.")] = None,
-    block_size: Annotated[int | None, Option(help="Points in a block, the unit of work.", min=1)] = None,
-    retry_failed: Annotated[bool, Option("--retry-failed", help="Compute failed points again.")] = False,
+    store: Annotated[
+        Path, Option(help="Directory of the store; one of the same sweep is resumed.", rich_help_panel=POINTS)
+    ],
+    shard: Annotated[
+        str | None, Option(help="i/n: every n-th block from the i-th on, for job arrays.", rich_help_panel=WORK)
+    ] = None,
+    workers: Annotated[int | None, Option(help="Processes on this machine.", min=1, rich_help_panel=WORK)] = None,
+    scheduler: Annotated[
+        str | None, Option(help="Address of a Dask scheduler, or its file.", rich_help_panel=WORK)
+    ] = None,
+    block_size: Annotated[
+        int | None, Option(help="Points in a block, the unit of work.", min=1, rich_help_panel=WORK)
+    ] = None,
+    retry_failed: Annotated[
+        bool, Option("--retry-failed", help="Compute failed points again.", rich_help_panel=WORK)
+    ] = False,
 ) -> None:
     """Evaluate a verb at many points; whatever stops it, the same command goes on where it was."""
     import flowlimit as fl
     from flowlimit.asymptotics.case import check_problem
+    from flowlimit.verbs.progress import is_watched
 
     check_store(store, needed=False)
     name = verb.replace("-", "_")
     axes = _axes(problem, verb, over)
     if "training" not in READS[verb]:
         check_problem(problem.model, problem.task)
-    options, training = {}, None
+    options: dict[str, Any] = {}
+    training = None
     if "training" in READS[verb]:
-        options, training = problem.options(name) | {"key": problem.key}, problem.training
-        options = {name: value for name, value in options.items() if name not in axes and value is not None}
-    show = sys.stderr.isatty()
-    with log(quiet=show), open_executor(workers, scheduler) as executor, resumable(f"points in {store} are kept"):
+        training = problem.training
+        given: dict[str, Any] = problem.options(name) | {"key": problem.key}
+        options = {name: value for name, value in given.items() if name not in axes and value is not None}
+    kept = f"points in {store} are kept"
+    with log(quiet=is_watched()), open_executor(workers, scheduler) as executor, resumable(kept):
         result = fl.sweep(
             *(getattr(fl, name), problem.model, problem.task, training),
             over=axes,
@@ -57,7 +72,6 @@ def sweep(
             shard=shard,
             block_size=block_size,
             retry_failed=retry_failed,
-            progress=show,
             **options,
         )
     typer.echo(f"{result}")

@@ -1,8 +1,8 @@
 """The high-dimensional limit: dynamical mean-field theory in operator form, solved causally with error bars.
 
-Rooms, each of which imports only those before it: `settings` and `request` say what is wanted and with which numbers,
-`engine/` solves one replica, `readout/` turns its arrays into curves, `sampling/` draws its paths, `control/` decides
-what to solve next, `solvers` is what users hold.
+Packages, each of which imports only those before it: `settings` and `request` say what is wanted and with which
+numbers, `engine/` solves one replica, `readout/` turns its arrays into curves, `sampling/` draws its paths, `control/`
+decides what to solve next, `solvers` is what users hold.
 """
 
 from .derivative import differentiate

@@ -1,7 +1,7 @@
 """Every number that decides how a limit is found, with its default, in one record per kind of clock.
 
-Rooms below read these records; `solvers` adds the algorithm to them and is what users hold. Numbers that rounding or
-the machine decides (floors of innovations, chunks of arrays) are named where they are used.
+The packages of this folder read these records; `solvers` adds the algorithm to them and is what users hold. Numbers
+that rounding or the machine decides (floors of innovations, chunks of arrays) are named where they are used.
 """
 
 from dataclasses import dataclass, fields

@@ -20,7 +20,7 @@ from .settings import PanelSettings, PathSettings, StepSettings
 class AbstractSolver(abc.ABC):
     """Something that finds limits: it has its numbers as fields, and one method.
 
-    A solver of one's own implements `solve` and is passed as ``fl.solve_dmft(..., solver=own)``.
+    A user's solver implements `solve` and is passed as ``fl.solve_dmft(..., solver=own)``.
     """
 
     @abc.abstractmethod

@@ -13,7 +13,7 @@ from ..asymptotics.fixed_point import FixedPoint, fixed_point
 from ..asymptotics.rate import Rate, convergence_rate
 from ..asymptotics.timescales import Timescales, timescales
 from ..results import Code, FlowlimitError, Limit, Runs
-from ..sweeps import sweep
+from ..sweeps.verb import sweep
 from ..verbs.simulate import simulate
 from ..verbs.solve import solve_dmft
 from .inputs import SLIDERS, Inputs
@@ -48,7 +48,7 @@ class Theory(NamedTuple):
 
 
 class TradeOff(NamedTuple):
-    """Rates and test errors at the end over init scales, without weight decay."""
+    """Rates and test errors at the fixed point over init scales, without weight decay."""
 
     scales: Numbers
     gamma: Numbers
@@ -84,7 +84,7 @@ class Found:
         point, rate, _ = self.theory
         if point is not None:
             train, test = float(point.train_error), float(point.test_error)
-            yield f"ends at test error {test:.4g}, training error {train:.4g}"
+            yield f"fixed point: test error {test:.4g}, training error {train:.4g}"
         if rate is not None:
             yield f"rate {float(rate.gamma):.4g}" if rate.kind == "exponential" else "sub-exponential rate"
 
@@ -101,7 +101,7 @@ class Found:
 
 
 def theory_of(inputs: Inputs) -> Theory:
-    """Return where training ends, how fast, and through which phases."""
+    """Return the fixed point of training, how fast it is reached, and through which phases."""
     model, task, _ = inputs.nouns
     closed = lambda verb: _or_none(lambda: verb(model, task))
     rate = closed(convergence_rate)
@@ -124,7 +124,7 @@ def trade_off_of(inputs: Inputs) -> TradeOff | None:
 
 
 def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
-    """Return a first look at the limit; some are kept, since the start and presets are asked for again and again."""
+    """Return a first look at the limit; some are kept, since the first page and presets are asked for repeatedly."""
     known = kept_limit(inputs)
     if known is not None:
         return known

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import panel as pn
 
+from ..program_cache import keep_programs
 from .answers import coarse_limit
 from .inputs import Inputs
 from .page import Page
@@ -37,6 +38,7 @@ def make_page() -> Any:
 
 def serve(port: int = 0, *, address: str = "127.0.0.1", show: bool = True, threaded: bool = False) -> Any:
     """Serve the explorer on loopback, unless another address is given; it asks nothing of the internet."""
+    keep_programs()
     pn.extension()
     # The first page's problem is solved before anyone opens it: solving compiles.
     threading.Thread(target=coarse_limit, args=(Inputs(), lambda: False), daemon=True).start()

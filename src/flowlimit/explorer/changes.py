@@ -12,8 +12,8 @@ Change = Callable[[], None]
 class Changes:
     """Makes changes of Bokeh's models in the order in which they were asked for.
 
-    Changes of Bokeh's models and of Panel's objects travel on two roads. Bokeh writes its own, in order, when the step
-    of the document ends. Panel writes at once or, while the socket is busy, some milliseconds later. A model counts as
+    Changes of Bokeh's models and of Panel's objects travel on two roads. Bokeh writes in order when the step of the
+    document ends. Panel writes at once or, while the socket is busy, some milliseconds later. A model counts as
     known to the browser as soon as the message that brings it is made, so numbers for a new figure (Bokeh's road)
     overtook the figure (a pane's object, Panel's road): "reference p2281 isn't known". Hence all figures are made
     before the page is sent, and pictures and status are changed on Bokeh's road alone, by what is given to `soon`.

@@ -18,7 +18,7 @@ TITLES = {
     "errors": "Errors in time",
     "law": "Law of the weights",
     "trade_off": "Speed against generalization",
-    "decay": "How fast it ends",
+    "decay": "How fast it converges",
     "kernels": "Kernels of the limit",
 }
 AFFECTED = {
@@ -77,7 +77,7 @@ class Page:
         )
 
     def main(self) -> Any:
-        """Return the pictures; they stand beside each other where there is room."""
+        """Return the pictures; they stand beside each other where there is space."""
         below = {"law": [self.player]}
         pane = lambda name: pn.pane.Bokeh(self.pictures[name].root, height=HEIGHT, sizing_mode="stretch_width")
         cards = [card(words, name, pane(name), *below.get(name, [])) for name, words in TITLES.items()]

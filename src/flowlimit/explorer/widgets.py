@@ -49,7 +49,7 @@ def status(colour: str) -> Div:
 
 
 def card(title: str, name: str, *parts: Any) -> Any:
-    """Return a card that shares a row with another where there is room."""
+    """Return a card that shares a row with another where there is space."""
     look = {"min_width": WIDTH, "css_classes": [f"card-{name}"], "styles": {"flex": "1 1 45%"}}
     return pn.Card(*parts, title=title, collapsible=False, **look)
 

@@ -1,4 +1,4 @@
-"""Two threads a session: one for what a user waits for, one for what may take its time. Older requests are dropped."""
+"""Two threads per session: one for what a user waits for, one for what may take long. Older requests are dropped."""
 
 import threading
 from collections.abc import Callable

@@ -5,7 +5,7 @@ at the nodes, ``inner @ p`` is the integral from the block's left end to each no
 block lower triangular operator S: inner on the diagonal, the weights of earlier blocks to its left. Two kinds:
 
 - *panels*: Gauss-Legendre nodes, exact for polynomials of degree q - 1: a gradient flow to spectral accuracy;
-- *steps*: one node a block, inner 0, weight the step size: gradient descent itself, with no error in time.
+- *steps*: one node per block, inner 0, weight the step size: gradient descent itself, with no error in time.
 """
 
 from functools import lru_cache

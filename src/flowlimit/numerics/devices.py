@@ -1,6 +1,6 @@
 """Arrays over several devices, of one process or of several: putting, reading, and what processes agree on.
 
-In a job of several processes (`jax.distributed`) each runs the same program on the host and holds the data of its own
+In a job of several processes (`jax.distributed`) each runs the same program on the host and holds the data of its
 devices. So what depends on a clock or on a user's answer must be agreed on, and numbers must be read together.
 """
 
@@ -17,7 +17,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 Devices = tuple[Any, ...]
 EVERYWHERE = PartitionSpec()
 ROWS_AT_ONCE = 32
-"""Rows that are read together where other processes hold parts of them: no device needs room for all."""
+"""Rows that are read together where other processes hold parts of them: no device needs memory for all."""
 
 
 def usable_cores() -> int:

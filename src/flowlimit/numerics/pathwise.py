@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 def solve_pathwise(
     matrix: Float[Array, "n n paths"], right: Float[Array, "n columns paths"]
 ) -> Float[Array, "n columns paths"]:
-    """Solve one linear system a path, by Gauss-Jordan elimination without pivoting.
+    """Solve one linear system per path, by Gauss-Jordan elimination without pivoting.
 
     The matrices here are I + S K with S a collocation operator, whose leading minors do not vanish: pivoting would cost
     more than it saves. LAPACK a path, or XLA's batched triangular solve, are several times slower.
@@ -30,7 +30,7 @@ def solve_pathwise(
 def apply_pathwise(
     matrix: Float[Array, "*rows n #paths"], vectors: Float[Array, "n columns paths"]
 ) -> Float[Array, "*rows columns paths"]:
-    """Multiply by one small matrix a path, as a fused sum of n terms: reductions and batched products are far slower.
+    """Multiply by one small matrix per path, as a fused sum of n terms: reductions and batched products are far slower.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Double precision and one kind of random numbers within our own calls, whatever the user's program does with jax.
+"""Double precision and one kind of random numbers within our calls, whatever the user's program does with jax.
 
 The limit is compared with simulations to many digits: nothing here makes sense in single precision, and numbers under
 one key must not depend on flags. So every public verb, and every noun with its methods, works under `own_settings`, and
@@ -29,7 +29,7 @@ SETTINGS = (
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Work in double precision with our own random numbers; ``@own_settings()`` makes a function do so.
+    """Work in double precision with the package's random numbers; ``@own_settings()`` makes a function do so.
 
     Examples
     --------

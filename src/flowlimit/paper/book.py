@@ -13,7 +13,7 @@ class Figure(NamedTuple):
     home: str
     shows: str
     shares: str = ""
-    """Whose parameters it has, if not its own."""
+    """Whose parameters it takes, if another module's."""
 
     @property
     def parameters(self) -> str:
@@ -27,22 +27,22 @@ class Figure(NamedTuple):
 
 
 BOOK = (
-    Figure("fig:timescales", (), "timescales", "phases from a large and a small start, as solved"),
+    Figure("fig:timescales", (), "timescales", "phases from a large and a small initialisation, as solved"),
     Figure(
         "fig:timescales_detail",
         ("fig:timescale_grok", "fig:timescale_descent"),
         "timescales",
         "training errors; grokking in t/log(alpha); descent in t/log(1/alpha)",
     ),
-    Figure("fig:timescale_large", (), "timescales", "large starts in time"),
-    Figure("fig:timescale_large_lazy", (), "timescales", "large starts in alpha^2 t: the lazy phase"),
-    Figure("fig:timescale_large_grok", (), "timescales", "large starts in t/log(alpha): when the rich phase comes"),
-    Figure("fig:timescale_large_rich", (), "timescales", "large starts after 2 log(alpha)/lambda: the rich phase"),
-    Figure("fig:timescale_small", (), "timescales", "small starts in time"),
-    Figure("fig:timescale_small_transition", (), "timescales", "small starts in t/log(1/alpha)"),
-    Figure("fig:fixedpoint_case1", (), "ends", "ends with weight decay: errors over aspect ratio, law of w"),
-    Figure("fig:fixedpoint_case2", (), "ends", "ends without weight decay, aspect ratio > 1"),
-    Figure("fig:fixedpoint_case3", (), "ends", "ends without weight decay, aspect ratio < 1"),
+    Figure("fig:timescale_large", (), "timescales", "large initialisations in time"),
+    Figure("fig:timescale_large_lazy", (), "timescales", "large initialisations in alpha^2 t: the lazy phase"),
+    Figure("fig:timescale_large_grok", (), "timescales", "large init scales in t/log(alpha): when the rich phase is"),
+    Figure("fig:timescale_large_rich", (), "timescales", "large init scales after 2 log(alpha)/lambda: the rich phase"),
+    Figure("fig:timescale_small", (), "timescales", "small initialisations in time"),
+    Figure("fig:timescale_small_transition", (), "timescales", "small initialisations in t/log(1/alpha)"),
+    Figure("fig:fixedpoint_case1", (), "ends", "fixed points with weight decay: errors over aspect ratio, law of w"),
+    Figure("fig:fixedpoint_case2", (), "ends", "fixed points without weight decay, aspect ratio > 1"),
+    Figure("fig:fixedpoint_case3", (), "ends", "fixed points without weight decay, aspect ratio < 1"),
     Figure(
         "fig:convergencerate_details",
         ("fig:convergencerate_details (a)", "fig:convergencerate_details (b)"),
@@ -54,7 +54,7 @@ BOOK = (
         "fig:longtime",
         ("fig:fixedpoint", "fig:convergencerate", "fig:convergencerate_real"),
         "longtime",
-        "test errors at the end over the init scale; decays on Gaussian and on real data",
+        "last test errors over the init scale; decays on Gaussian and on real data",
         "real",
     ),
     Figure(
@@ -64,9 +64,9 @@ BOOK = (
         "the same on binary data",
     ),
     Figure("fig:empirical_gene", (), "real", "whitened entries of the real data"),
-    Figure("tab:longtime", (), "table", "ends and rates, case by case"),
+    Figure("tab:longtime", (), "table", "fixed points and rates, case by case"),
     Figure("sec:overview", (), "overview", 'every claim of "Overview of main findings"'),
-    Figure("beyond:heavy_tails", (), "heavy", "not in the paper: ends on data with heavy tails"),
+    Figure("beyond:heavy_tails", (), "heavy", "not in the paper: fixed points on data with heavy tails"),
 )
 
 

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..sweeps import Table, sweep
+from ..simulation import Draws
+from ..sweeps.table import Table
+from ..sweeps.verb import sweep
 from ..verbs.progress import Progress
+from ..verbs.simulate import simulate
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,9 @@ class Lab:
     quick: bool
     expression: str | None = None
     executor: Any = None
-    progress: Progress = False
+    progress: Progress = None
+    draws: Draws = "balanced"
+    """How targets and noise of simulations are drawn; the paper's own are "independent"."""
     spent: list[float] = field(default_factory=list)
     """Seconds of the experiments that were asked for, whenever they were computed."""
 
@@ -36,3 +41,7 @@ class Lab:
         table = sweep(verb, *nouns, over=over, store=store, **shown, **options)
         self.spent.append(float(table.seconds.sum()))
         return table
+
+    def simulate(self, name: str, *nouns: Any, over: Any, **options: Any) -> Table:
+        """Return a table of runs, with the draws that were asked for in the name of its store."""
+        return self.sweep(f"{name}-{self.draws}", simulate, *nouns, over=over, draws=self.draws, **options)

@@ -1,4 +1,4 @@
-"""What became of each figure: kept one file a figure, and summed up as Markdown and JSON."""
+"""What became of each figure: kept as one file per figure, and summed up as Markdown and JSON."""
 
 import datetime
 import json

@@ -6,6 +6,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ..simulation import checked_draws
+from ..verbs.progress import Progress
 from .book import BOOK, Figure, find
 from .lab import Lab
 from .parameters import read_parameters
@@ -21,15 +23,17 @@ def reproduce(
     quick: bool = False,
     expression: str | None = None,
     executor: Any = None,
-    progress: Any = False,
+    progress: Progress = None,
+    draws: str = "balanced",
 ) -> list[Entry]:
     """Reproduce figures, all unless some are named; return what became of each, with its verdicts.
 
     Pictures, ``summary.md`` and ``summary.json`` are written to ``out``; experiments are kept there, so that a call
     that was stopped goes on where it was. ``expression`` is the path of the paper's own real data, the UCI archive.
+    ``progress`` is that of `sweep`, one after the other.
     """
     wanted = list(dict.fromkeys(find(label) for label in labels)) if labels else list(BOOK)
-    lab = Lab(out, quick, expression, executor, progress)
+    lab = Lab(out, quick, expression, executor, progress, checked_draws(draws))
     out.mkdir(parents=True, exist_ok=True)
     for figure in wanted:
         write_entry(out, _make(figure, lab))

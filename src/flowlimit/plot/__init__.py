@@ -1,9 +1,9 @@
-"""Pictures: result -> matplotlib Axes. Nothing below this room imports matplotlib."""
+"""Pictures: result -> matplotlib Axes. Nothing below this package imports matplotlib."""
 
 from .curves import curves
-from .ends import end_law
+from .fixed_points import fixed_point_law
 from .kernels import kernels
 from .laws import law
 from .phases import shade_phases
 
-__all__ = ["curves", "end_law", "kernels", "law", "shade_phases"]
+__all__ = ["curves", "fixed_point_law", "kernels", "law", "shade_phases"]

@@ -16,6 +16,7 @@ from .panels import panels_of
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8B6F00")
 MARKERS = "osD^vP*"
 POINTS = 16
+LEGEND_COLUMNS = 2
 
 
 def curves(
@@ -24,7 +25,7 @@ def curves(
     labels: Sequence[str] | None = None,
     ax: Any = None,
 ) -> np.ndarray:
-    """Draw curves of results against time, one panel a curve.
+    """Draw curves of results against time, one panel per curve.
 
     Of runs, markers carry one standard error of the mean over trials and a line joins all saved times. Of a limit, a
     line has a band of two standard errors. Results of one problem share a colour.
@@ -67,7 +68,8 @@ def curves(
     names = [name for name in names if name in known]  # without a target there is no test error
     own_figure = ax is None
     if own_figure:
-        _, ax = plt.subplots(1, len(names), figsize=(0.9 + 3.9 * len(names), 3.0), layout="constrained")
+        size = (0.4 + 3.9 * len(names), 2.8 + 0.24 * -(-len(flat) // LEGEND_COLUMNS))
+        _, ax = plt.subplots(1, len(names), figsize=size, layout="constrained")
     panels = panels_of(ax, list(names))
     texts = _texts(flat) if labels is None else list(labels)
     colours = _colours(flat)
@@ -79,9 +81,9 @@ def curves(
                 _draw(panel, one, name, text, index)
         panel.set_xlabel("time $t$")
         panel.set_ylabel(axis_name(name))
-    if own_figure:  # beside the panels, where it covers no curve
-        handles = panels[0].get_legend_handles_labels()
-        panels[0].figure.legend(*handles, loc="outside right upper", frameon=False, fontsize="small")
+    if own_figure:  # below the panels, where it covers no curve
+        handles, place = panels[0].get_legend_handles_labels(), {"loc": "outside lower center", "ncols": LEGEND_COLUMNS}
+        panels[0].figure.legend(*handles, **place, frameon=False, fontsize="small")
     else:
         panels[0].legend(frameon=False, fontsize="small")
     return panels
@@ -94,9 +96,15 @@ def _texts(results: Sequence[Runs | Limit]) -> list[str]:
     for kind in (Limit, Runs):
         alike = [one for one in results if isinstance(one, kind)]
         for one, text in zip(alike, result_labels(alike) if alike else [], strict=True):
-            own = "limit" if kind is Limit else f"$d = {one.provenance.get('problem', {}).get('dim', '?')}$"
+            own = "limit" if isinstance(one, Limit) else _runs_text(one)
             texts[id(one)] = text if not mixed else own if len(alike) == 1 else f"{text}, {own}"
     return [texts[id(one)] for one in results]
+
+
+def _runs_text(runs: Runs) -> str:
+    """Say how many runs of what size, and how their data were drawn."""
+    dim = runs.provenance.get("problem", {}).get("dim", "?")
+    return f"{runs.trials} run{'s' * (runs.trials != 1)}, $d = {dim}$, {runs.stats.draws} draws"
 
 
 def _colours(results: Sequence[Runs | Limit]) -> list[int]:

@@ -22,11 +22,11 @@ POINTS = 1000
 """Points of a line: a jump shows as its whole height, a kink as a thousandth."""
 ALLOWED = 0.03
 REACH = 2.0
-"""How far lines go from a start and from 0; outputs go twice as far from 0."""
+"""How far lines go from an initialisation and from 0; outputs go twice as far from 0."""
 
 
 def check_conditions(model: Model, loss: Loss, flow: Flow) -> None:
-    """Refuse a user's model or loss that jumps; our own are known not to."""
+    """Refuse a user's model or loss that jumps; those of the package are known not to."""
     if is_users(model):
         for name, missed in zip(("weight", "drift"), _model_jumps(flow), strict=True):
             _refuse(missed, f"model: given {model!r}, whose {name} jumps or has a derivative that misses a change")

@@ -45,7 +45,7 @@ class Design(Noun):
 
 
 class RowDesign(Design):
-    """A law of matrices with independent rows, each drawn from its own stream: devices can draw their own.
+    """A law of matrices with independent rows, each drawn from a separate stream: a device can draw its rows alone.
 
     A subclass must write one method: ``draw_row(key, dim)`` -> one row, of shape (dim,).
     """
@@ -147,7 +147,7 @@ class IIDDesign(IndependentEntries):
 class MatrixDesign(Design):
     """A user's matrix, the same in every trial; targets and noise are still drawn from the task.
 
-    The matrix is used as it is, so that it has no limit of its own: it is for `simulate`.
+    The matrix is used as it is, so that it has no limit: it is for `simulate`.
     """
 
     matrix: Matrix = data_field(lambda matrix: as_matrix("matrix", matrix))

@@ -93,7 +93,7 @@ Shape = tuple[int, ...]
 _CHECKED: dict[Any, tuple[Shape, Shape]] = {}
 _PARAMETERS: dict[Any, Shape] = {}
 MOST_CHECKED = 1000
-"""Kinds that are remembered: a program that makes new functions for ever must not grow for ever."""
+"""Kinds that are remembered: a program that goes on making new functions must not go on growing."""
 
 
 def _checked_shapes(model: Model, loss: Loss, teachers: Shape) -> tuple[Shape, Shape]:

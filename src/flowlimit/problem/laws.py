@@ -1,4 +1,4 @@
-"""Laws of one number, for targets, starts and designs alike.
+"""Laws of one number, for targets, initialisations and designs alike.
 
 Every law here is a finite mixture of atoms and Gaussians, so that one method, `strata`, says all: sampling, moments,
 quadrature and the strata in which the solver matches moments follow from it.
@@ -13,8 +13,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
+from ..numerics.balanced import balanced_normals, balanced_strata
 from ..types import PRNGKey, Scalar
 from .checks import instance, integer, number, shown, vector
 from .noun import Noun
@@ -30,7 +31,7 @@ MOST_TEACHERS, MOST_COMBINATIONS = 16, 4096
 class Strata(NamedTuple):
     """A mixture: stratum i has a probability and is N(mean, std^2), an atom where std is 0.
 
-    Several numbers are independent within a stratum; they have an axis of their own after the strata.
+    Several numbers are independent within a stratum; they have another axis after the strata.
     """
 
     probability: Float[Array, "strata"]
@@ -75,6 +76,14 @@ class Target(Noun):
     @abc.abstractmethod
     def sample(self, key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "..."]:
         """Independent draws, on the last axes."""
+
+    def balanced(self, key: PRNGKey, count: int) -> tuple[Float[Array, "*teachers count"], Int[Array, "count"]]:
+        """Draws with the law's composition (`numerics/balanced.py`), and the stratum that each of them is from."""
+        probability, mean, std = self.strata()
+        first, second = jax.random.split(key)
+        strata = balanced_strata(first, probability, count)
+        normals = balanced_normals(second, strata, math.prod(self.shape)).reshape(count, *self.shape)
+        return jnp.moveaxis(mean[strata] + std[strata] * normals, 0, -1), strata
 
 
 class Quadrature(NamedTuple):
@@ -206,7 +215,7 @@ class Empirical(Law):
     values: Float[Array, "entries"] = eqx.field(converter=vector("values"))
 
     def strata(self) -> Strata:
-        """One atom a number."""
+        """One atom per number."""
         entries = self.values.shape[0]
         return Strata(jnp.full(entries, 1.0 / entries), self.values, jnp.zeros(entries))
 
@@ -236,7 +245,7 @@ class Independent(Target):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One number a teacher."""
+        """One number per teacher."""
         return (self.count,)
 
     def strata(self) -> Strata:

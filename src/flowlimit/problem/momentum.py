@@ -27,7 +27,7 @@ class Momentum(Model):
         return self.inner.num_normals
 
     def init(self, normals: Normals, w_star: Teacher) -> Theta:
-        """Start at rest."""
+        """Return a state at rest."""
         theta = self.inner.init(normals, w_star)
         return jnp.stack([theta, jnp.zeros_like(theta)]).reshape(-1)
 

@@ -44,7 +44,7 @@ class DataSource(Noun):
     @property
     @abc.abstractmethod
     def is_random(self) -> bool:
-        """Whether each trial draws data of its own."""
+        """Whether each trial draws separate data."""
 
     @property
     @abc.abstractmethod

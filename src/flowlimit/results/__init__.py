@@ -1,4 +1,4 @@
-"""Result records: data only, with outcome codes, error bars and provenance. No jax in this room."""
+"""Result records: data only, with outcome codes, error bars and provenance. No jax in this package."""
 
 from .answer import Answer
 from .closed_form import ClosedForm

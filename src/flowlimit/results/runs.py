@@ -84,7 +84,8 @@ class Runs(Answer):
 
     def _heading(self) -> list[str]:
         """Return lines that say what this is."""
-        lines = [f"Runs: {self.trials} trial{'s' * (self.trials != 1)}, dim {self.problem.get('dim', '?')}"]
+        size = f"{self.trials} trial{'s' * (self.trials != 1)}, dim {self.problem.get('dim', '?')}"
+        lines = [f"Runs: {size}, {self.stats.draws} draws"]
         lines += [f"  {text}" for text in self._summary()]
         if self.stats.rtol is not None:
             lines.append(f"  integrated by {self.stats.solver}, weights to a relative {self.stats.rtol:g}")

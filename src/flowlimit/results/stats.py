@@ -56,6 +56,8 @@ class RunStats:
         Devices that trials were spread over.
     memory_bytes
         Estimate of what the runs add to the process, in bytes.
+    draws
+        "balanced" if targets, label noise and initialisations have their laws' composition, or "independent".
     rtol, solver
         Relative accuracy of the weights along a flow, and the integrator's name; None for steps.
     """
@@ -64,5 +66,6 @@ class RunStats:
     steps: int = 0
     devices: int = 1
     memory_bytes: int = 0
+    draws: str = "balanced"
     rtol: float | None = None
     solver: str | None = None

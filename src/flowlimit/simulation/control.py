@@ -1,7 +1,7 @@
 """Step-size control in the quantity that matters: errors are measured in the weights as well as in theta.
 
 Either alone fails at one end. With init scale 10 the weights are a hundred times more sensitive than theta; with init
-scale 1e-4 they start at 1e-8, where an absolute error in them hides a wrong growth that theta shows.
+scale 1e-4 they are 1e-8 at time 0, where an absolute error in them hides a wrong growth that theta shows.
 """
 
 from typing import Any
@@ -84,7 +84,7 @@ class WeightControl(diffrax.AbstractAdaptiveStepSizeController):
 
 
 def theta_size(theta: ThetaRows) -> Scalar:
-    """Return the size of a start: its root mean square, at most 1, and 1 for a start at zero."""
+    """Return the size of an initialisation: its root mean square, at most 1, and 1 if it is zero."""
     rms = _rms(theta)
     return jnp.where(rms > 0.0, jnp.minimum(rms, 1.0), 1.0)
 

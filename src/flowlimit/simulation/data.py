@@ -1,29 +1,39 @@
 """Finite-size data: one draw of a task, or a user's data set."""
 
 import dataclasses
+from typing import Any, Literal, get_args
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ..numerics.balanced import balanced_normals
 from ..numerics.streams import Purpose, stream
 from ..problem.designs import Design, RowDesign
 from ..problem.tasks import DataSource, Task
 from ..types import Matrix, PRNGKey, Samples, Scalar, TeacherRows
 from .rows import Rows
 
+Draws = Literal["balanced", "independent"]
+"""How targets, label noise and initialisations are drawn: with their law's composition, or each by chance."""
+BALANCED: Draws = "balanced"
+Strata = Int[Array, "dim"]
 TeacherSamples = Float[Array, "*teachers samples"]
 
 
 class Data(eqx.Module):
-    """What a run is trained on: labels are f_star + noise. w_star is None where the target is unknown."""
+    """What a run is trained on: labels are f_star + noise. w_star is None where the target is unknown.
+
+    ``strata`` says which coordinates are alike, for initialisations with their law's composition; None: plain draws.
+    """
 
     X: Matrix
     f_star: TeacherSamples
     noise: Samples
     w_star: TeacherRows | None
     noise_var: Scalar
+    strata: Strata | None
     rows: Rows = eqx.field(static=True)  # which of all samples these are
 
 
@@ -35,6 +45,14 @@ class Part(eqx.Module):
     noise: Samples | None = None
     w_star: TeacherRows | None = None
     noise_var: Scalar | None = None
+    strata: Strata | None = None
+
+
+def checked_draws(draws: Any) -> Draws:
+    """Return one of the two words, or refuse."""
+    if draws not in get_args(Draws):
+        raise ValueError(f"draws: given {draws!r}, needs {' or '.join(map(repr, get_args(Draws)))}")
+    return draws
 
 
 def join(shared: Part, own: Part, rows: Rows | None = None) -> Data:
@@ -45,10 +63,14 @@ def join(shared: Part, own: Part, rows: Rows | None = None) -> Data:
     return Data(**fields, rows=Rows(both.X.shape[0]) if rows is None else rows)
 
 
-def shared_data(task: DataSource) -> Part:
+def shared_data(task: DataSource, draws: Draws = BALANCED) -> Part:
     """Return the part of the data that all trials share."""
     X, y, w_star, noise_var = task.known()
-    return Part(X, y, None if y is None else jnp.zeros_like(y), w_star, noise_var)
+    if y is None:
+        return Part(X, w_star=w_star, noise_var=noise_var)
+    assert X is not None  # labels are those of rows
+    alike = jnp.zeros(X.shape[1], dtype=int) if draws == BALANCED else None
+    return Part(X, y, jnp.zeros_like(y), w_star, noise_var, alike)
 
 
 def trial_data(
@@ -59,15 +81,22 @@ def trial_data(
     trial: Int[Array, ""],
     rows: Rows | None = None,
     shared: Part | None = None,
+    draws: Draws = BALANCED,
 ) -> Part:
     """Draw the part of the data that is a trial's own: X unless it is ``shared``, w* and the label noise."""
     rows = Rows(samples) if rows is None else rows
     X = None if shared is None else shared.X
     if X is None:
         X = _design_rows(task.design, stream(key, Purpose.DESIGN, trial), dim, rows)
-    w_star = task.target.sample(stream(key, Purpose.TARGET, trial), (dim,))
-    noise = task.noise_scale * jax.random.normal(stream(key, Purpose.NOISE, trial), (samples,))
-    return Part(None if is_shared(task) else X, w_star @ X.T, rows.take(noise), w_star)
+    target, noise = (stream(key, purpose, trial) for purpose in (Purpose.TARGET, Purpose.NOISE))
+    if draws == BALANCED:
+        w_star, strata = task.target.balanced(target, dim)
+        normals = balanced_normals(noise, jnp.zeros(samples, dtype=int), 1)[:, 0]
+    else:
+        w_star, strata = task.target.sample(target, (dim,)), None
+        normals = jax.random.normal(noise, (samples,))
+    own = None if is_shared(task) else X
+    return Part(own, w_star @ X.T, rows.take(task.noise_scale * normals), w_star, strata=strata)
 
 
 draw_trial = eqx.filter_jit(trial_data)
@@ -75,7 +104,7 @@ draw_trial = eqx.filter_jit(trial_data)
 
 
 def without_matrix(task: Task) -> Task:
-    """Return a task with no matrix of its own: what trials share is on the devices already."""
+    """Return a task without its matrix: what trials share is on the devices already."""
     matrix = task.known().X
     return task if matrix is None else jax.tree.map(lambda x: jnp.zeros((0, 0)) if x is matrix else x, task)
 

@@ -55,9 +55,9 @@ class Path:
 
 
 def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
-    """Run a plan. Returns what each model gave, and whether the caller stopped it before its end."""
+    """Run a plan. Returns what each model gave, and whether the caller stopped it early."""
     collected = {member: Collected() for group in plan.groups for member in group.members}
-    shared, at_once = share(plan.mesh, plan.rows, shared_data(plan.task)), plan.at_once
+    shared, at_once = share(plan.mesh, plan.rows, shared_data(plan.task, plan.draws)), plan.at_once
     task = without_matrix(plan.task) if isinstance(plan.task, Task) else None
     batches = range(0, plan.trials, at_once)
     own = Part()
@@ -66,7 +66,7 @@ def run(plan: Plan, report: Report) -> tuple[dict[int, Collected], bool]:
         trials = put(plan.mesh, first + np.arange(at_once), PartitionSpec(TRIAL))
         if task is not None:
             own = Part()  # let go of the last batch's data before the next is drawn
-            own = draw(plan.mesh, plan.rows, task, plan.dim, shared, plan.key, trials)
+            own = draw(plan.mesh, plan.rows, task, plan.dim, shared, plan.key, trials, plan.draws)
         for index, group in enumerate(plan.groups):
             before, all_parts = turn * len(plan.groups) + index, len(batches) * len(plan.groups)
 

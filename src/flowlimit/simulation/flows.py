@@ -32,12 +32,12 @@ REASONS = (
     RESULTS.singular,
     RESULTS.internal_error,
 )
-"""Results of the solver that have a number of their own, from `NOT_FINITE` on; the next one is that of all others."""
+"""Results of the solver that have a separate number, from `NOT_FINITE` on; the next one is that of all others."""
 STEP_LIMIT = NOT_FINITE + 1
 
 
 class FlowConstants(eqx.Module):
-    """Fixed along a run: the largest eigenvalue of X^T X / delta, the scale of the weights, the sizes of the starts."""
+    """Fixed along a run: the largest eigenvalue of X^T X / delta, the scale of the weights, the initial sizes."""
 
     curvature: Scalar
     scale: Scalar

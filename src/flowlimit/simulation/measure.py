@@ -53,6 +53,6 @@ def _average(function: Observable, w: OutputRows, w_star: TeacherRows | None) ->
     if jnp.shape(values) != w.shape[-1:]:
         raise ValueError(
             f"observables: given a function with values of shape {jnp.shape(values)[1:]} a coordinate, needs one "
-            f"number a coordinate, e.g. lambda w, w_star: w * w_star"
+            f"number per coordinate, e.g. lambda w, w_star: w * w_star"
         )
     return jnp.mean(values)

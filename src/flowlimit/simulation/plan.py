@@ -26,7 +26,7 @@ from ..problem.requests import Observables, Positions, check_observables, named_
 from ..problem.tasks import DataSource, Task
 from ..problem.trainings import Training
 from ..types import Normals, PRNGKey, Scalar, Theta, Times
-from .data import shared_data
+from .data import BALANCED, Draws, checked_draws, shared_data
 from .engine import Engine
 from .flows import FlowEngine
 from .memory import Sizes, memory_bytes
@@ -63,6 +63,7 @@ class Plan:
     clock: Clock
     observables: Observables
     mesh: Mesh
+    draws: Draws
     memory: int
     """Bytes that the runs add to this process, by estimate."""
 
@@ -93,6 +94,7 @@ def make_plan(
     devices: Sequence[Any] | None,
     devices_per_trial: Any = 1,
     memory_limit: float = math.inf,
+    draws: Any = BALANCED,
 ) -> Plan:
     """Check the arguments of `simulate` and lay out its work."""
     _check_nouns(models, task, training)
@@ -128,6 +130,7 @@ def make_plan(
         clock=training.clock,
         observables=named,
         mesh=mesh,
+        draws=checked_draws(draws),
         memory=memory,
     )
 
@@ -241,7 +244,7 @@ def _among(weights: Positions, saves: Positions, clock: Clock) -> Positions:
 
 
 def is_random(model: Model, training: Training) -> bool:
-    """Whether two trainings on the same data differ: by their starts or by the noise of their steps."""
+    """Whether two trainings on the same data differ: by initialisations or by the noise of their steps."""
     return not training.noise.is_none or _starts_at_random(model)
 
 

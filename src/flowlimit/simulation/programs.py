@@ -1,7 +1,7 @@
 """The compiled programs of a simulation, spread over devices: draw data, start, advance.
 
 A batch holds one trial for each device, or for each group of devices that share the rows of X, on a trial axis in
-front. Every trial runs a program of its own, so that one with many steps does not hold up the others. Programs are
+front. Every trial runs a separate program, so that one with many steps does not hold up the others. Programs are
 cached by the static parts of their inputs (devices, engine, functions, shapes): numbers never compile anew.
 """
 
@@ -19,7 +19,7 @@ from ..numerics.streams import Purpose, stream
 from ..problem.flow import Flow
 from ..problem.tasks import Task
 from ..types import PRNGKey
-from .data import Part, join, trial_data
+from .data import Draws, Part, join, trial_data
 from .engine import Chunk, Chunked, Engine, State
 from .measure import Observables
 from .rows import AXIS as ROW
@@ -46,14 +46,16 @@ def make_mesh(devices: tuple[Any, ...], devices_per_trial: int) -> Mesh:
 
 
 @eqx.filter_jit
-def draw(mesh: Mesh, rows: Rows, task: Task, dim: int, shared: Part, key: PRNGKey, trials: Trials) -> Part:
+def draw(
+    mesh: Mesh, rows: Rows, task: Task, dim: int, shared: Part, key: PRNGKey, trials: Trials, draws: Draws
+) -> Part:
     """Draw the data of a batch of trials."""
 
     def one(fixed: tuple[Task, PRNGKey, Part], trial: Int[Array, ""]) -> Part:
-        return trial_data(fixed[0], rows.samples, dim, fixed[1], trial, rows, fixed[2])
+        return trial_data(fixed[0], rows.samples, dim, fixed[1], trial, rows, fixed[2], draws)
 
     samples = rows.samples if shared.X is None else len(shared.X)
-    like = jax.eval_shape(lambda: trial_data(task, samples, dim, key, trials[0], shared=shared))
+    like = jax.eval_shape(lambda: trial_data(task, samples, dim, key, trials[0], shared=shared, draws=draws))
     return _spread(mesh, one, (task, key, shared), trials, like)
 
 

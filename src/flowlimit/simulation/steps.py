@@ -1,4 +1,4 @@
-"""Gradient descent at finite size: the exact recursion in the model's own parameters, two matrix products a step."""
+"""Gradient descent at finite size: the exact recursion in the model's own parameters, two matrix products per step."""
 
 import equinox as eqx
 import jax
@@ -49,7 +49,7 @@ class StepEngine(Engine):
             step, theta, slot, buffer, _ = carry
             theta, values, w = models(flow, theta, step)
             # Every step writes to the open slot; the slot closes when its target has been written. One write of all
-            # curves together: at small dims the number of operations a step is what costs.
+            # curves together: at small dims the number of operations per step is what costs.
             row = jnp.stack(jax.tree.leaves(values))
             buffer = jax.lax.dynamic_update_index_in_dim(buffer, row, slot, axis=0)
             slot = jnp.minimum(slot + (step == targets[slot]), self.slots - 1)

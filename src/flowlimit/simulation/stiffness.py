@@ -50,14 +50,14 @@ def largest_eigenvalue(X: Matrix, rows: Rows, iterations: int = 40) -> Scalar:
         norm = jnp.sqrt(jnp.sum(v**2))
         return v / norm, norm
 
-    # A fixed start with no symmetry that data could share.
+    # A fixed initialisation with no symmetry that data could share.
     v = jnp.cos(jnp.arange(dim) ** 1.5)
     return jax.lax.fori_loop(0, iterations, body, (v / jnp.sqrt(jnp.sum(v**2)), jnp.zeros(())))[1]
 
 
 @eqx.filter_jit
 def push(flow: Flow, dim: int) -> tuple[Scalar, Scalar]:
-    """Smallest and largest C A at the start, over a typical draw of it."""
+    """Smallest and largest C A at time 0, over a typical draw of the initialisation."""
     normals = jax.random.normal(jax.random.key(0), (dim, flow.num_normals))
     g = jnp.zeros((*flow.outputs, dim))
     values = contraction(flow, jnp.zeros(()), flow.init_rows(normals, jnp.ones((*flow.teachers, dim))), g)

@@ -1,6 +1,4 @@
-"""Many points on many machines: the verb `sweep`, its stores and its tables."""
+"""Many points on many machines: the verb `sweep`, its stores and its tables.
 
-from .table import Failure, Table, open_sweep
-from .verb import sweep
-
-__all__ = ["Failure", "Table", "open_sweep", "sweep"]
+Nothing is imported here: a closed form on the command line needs the rows alone, and zarr takes a second to load.
+"""

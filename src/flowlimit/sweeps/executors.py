@@ -15,7 +15,7 @@ SECONDS_A_LOOK = 1.0
 
 
 def run_all(jobs: Sequence[Job], executor: Any) -> Iterator[Report]:
-    """Yield the report of each block as it is done; blocks whose workers died are named at the end."""
+    """Yield the report of each block as it is done; blocks whose workers died are named after all others."""
     if executor is None:
         yield from map(run, jobs)
         return

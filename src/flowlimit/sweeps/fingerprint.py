@@ -15,7 +15,7 @@ from .points import Points
 from .problem import Swept
 
 LONGEST = 64
-"""Longest list that is written out; a longer one is named by its length, its ends and its SHA-256."""
+"""Longest list that is written out; a longer one is named by its length, its first and last entries and its SHA-256."""
 
 
 def fingerprint(problem: Swept, points: Points) -> dict[str, Any]:

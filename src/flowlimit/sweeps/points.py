@@ -17,7 +17,7 @@ Columns = dict[str, list[Any]]
 
 @dataclass(frozen=True)
 class Points:
-    """Values by address: along an axis each for a grid, or one a point for a list."""
+    """Values by address: along an axis each for a grid, or one per point for a list."""
 
     names: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]

@@ -27,7 +27,7 @@ class Swept:
         return self.verb(*self.nouns.values(), **self.options)
 
     def at(self, values: Mapping[str, Any]) -> "Swept":
-        """Return the problem with values in place of its own, by address."""
+        """Return the problem with other values by address."""
         nouns, options = dict(self.nouns), dict(self.options)
         # The shortest first: a whole noun before one of its fields.
         for address, value in sorted(values.items(), key=lambda item: item[0].count(".")):

@@ -1,4 +1,4 @@
-"""A sweep's store: a zarr group with an array for each number, chunked by blocks of points, and a mark a block done.
+"""A sweep's store: a zarr group with an array for each number, chunked by blocks of points, and a mark per block done.
 
 A block's data are written first and its mark after them, with a checksum of the data: whatever is killed in between, at
 any moment, a block counts as done only if all of it is there. Writing a block twice writes the same bytes.

@@ -51,7 +51,7 @@ def sweep(
     shard: tuple[int, int] | str | None = None,
     block_size: int | None = None,
     retry_failed: bool = False,
-    progress: Progress = False,
+    progress: Progress = None,
     **options: Any,
 ) -> Table:
     """Evaluate a verb at many points.
@@ -85,8 +85,9 @@ def sweep(
     retry_failed
         Whether to compute failed points of an earlier call again, and nothing else of their blocks.
     progress
-        True for a bar, or a function ``(fraction, message)`` that ends the work by returning True. The log
-        ``flowlimit.sweep`` has a line every ten seconds in any case.
+        None: a bar after two seconds, if somebody watches in a terminal or a notebook; True: a bar; False: no bar. Or a
+        function ``(fraction, message)`` that ends the work by returning True. The log ``flowlimit.sweep`` has a
+        line every ten seconds in any case.
     **options
         Keyword arguments of the verb, the same for all points; its ``key`` too, so that numbers are smooth along an
         axis. Make ``key`` an axis for independent ones.
@@ -114,11 +115,11 @@ def sweep(
     nouns = {"model": model, "task": task} | ({} if training is None else {"training": training})
     problem, points = Swept(verb, nouns, options), make_points(over)
     check_addresses(problem, points)
-    path = Path(tempfile.mkdtemp(prefix="flowlimit-")) / "sweep.zarr" if store is None else Path(store)
-    table = Table(_prepared(path, problem, points, block_size))
-    if store is None:
-        weakref.finalize(table, shutil.rmtree, path.parent, ignore_errors=True)
-    with reporter(progress, "sweep") as report:
+    with reporter(progress, "sweep") as report:  # from here on: the first point is computed to know what a row is
+        path = Path(tempfile.mkdtemp(prefix="flowlimit-")) / "sweep.zarr" if store is None else Path(store)
+        table = Table(_prepared(path, problem, points, block_size))
+        if store is None:
+            weakref.finalize(table, shutil.rmtree, path.parent, ignore_errors=True)
         _fill(Store(path), problem, points, executor, mine, retry_failed, report)
     return table
 

@@ -12,6 +12,7 @@ from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Code, Limit, Outcome, Runs
 from ..results.outcome import FAILURES
+from ..simulation import BALANCED, checked_draws
 from .compare import Comparison, compare
 from .progress import Progress
 from .simulate import simulate
@@ -86,13 +87,14 @@ def check(
     rtol: float = 1e-2,
     time_limit: float | None = None,
     key: Any = 0,
+    draws: str = BALANCED,
     threshold: float = 4.0,
-    progress: Progress = False,
+    progress: Progress = None,
 ) -> Trust:
     """Solve the limit, train at some dims, and compare: how far the limit can be trusted for this problem.
 
     Without a limit, for example because its time was over, no runs are made: the result has no comparisons, did not
-    pass, and its ``outcome`` is the limit's.
+    pass, and its ``outcome`` is the limit's. ``progress`` is that of `solve_dmft` and `simulate`, one after the other.
 
     Examples
     --------
@@ -106,14 +108,15 @@ def check(
         raise TypeError(f"dims: given {shown(dims)}, needs a list of sizes, e.g. dims=(200, 800)")
     sizes = sorted({integer("dims", at_least=2, example=200)(dim) for dim in dims})
     trials = integer("trials", at_least=2, example=20)(trials)
+    checked_draws(draws)
     number("threshold", above=0.0, example=4.0)(threshold)
     nouns = (model, task, training)
     limit = solve_dmft(*nouns, rtol=rtol, time_limit=time_limit, key=key, progress=progress, throw=False)
     if not has_curves(limit):
         return Trust(limit, tuple(sizes), (), ())
+    options: Any = {"trials": trials, "key": key, "draws": draws}
     runs = tuple(
-        simulate(*nouns, dim=dim, trials=trials, key=key, progress=progress, throw=False, save_at=limit.times)
-        for dim in sizes
+        simulate(*nouns, dim=dim, **options, progress=progress, throw=False, save_at=limit.times) for dim in sizes
     )
     # one trial has no standard error to measure deviations by
     judged = runs if all(has_curves(one) and one.trials > 1 for one in runs) else ()

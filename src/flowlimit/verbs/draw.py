@@ -8,14 +8,14 @@ from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.checks import integer
 from ..problem.tasks import Dataset, Task
-from ..simulation import draw_trial, join, shared_data
+from ..simulation import BALANCED, checked_draws, draw_trial, join, shared_data
 
 MOST_ENTRIES = 2**31
 
 
 @own_settings()
-def draw(task: Task, *, dim: int, key: Any, trial: int = 0) -> Dataset:
-    """Return one data set drawn from a task, that of the given trial of `simulate` with the same dim and key.
+def draw(task: Task, *, dim: int, key: Any, trial: int = 0, draws: str = BALANCED) -> Dataset:
+    """Return one data set drawn from a task, that of the given trial of `simulate` with the same dim, key and draws.
 
     Examples
     --------
@@ -36,6 +36,6 @@ def draw(task: Task, *, dim: int, key: Any, trial: int = 0) -> Dataset:
         raise ValueError(
             f"dim: given {dim}, for which X has {samples} x {dim} entries; needs at most {MOST_ENTRIES} in all (16 GiB)"
         )
-    own = draw_trial(task, samples, dim, as_key(key), jnp.asarray(trial))
+    own = draw_trial(task, samples, dim, as_key(key), jnp.asarray(trial), draws=checked_draws(draws))
     data = join(shared, own)
     return Dataset(data.X, data.f_star + data.noise, w_star=data.w_star, noise_var=task.error_floor)

@@ -1,24 +1,57 @@
-"""Progress of long work: nothing, a bar, or the caller's own function, which may end the work."""
+"""Progress of long work: a bar if somebody watches, or the caller's own function, which may end the work."""
 
+import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
-Progress = bool | Callable[[float, str], Any]
+from .bar import Bar, find_screen, in_kernel, on_terminal
+
+Progress = bool | Callable[[float, str], Any] | None
+"""A bar if somebody watches (None), always (True) or never (False); or a function ``(fraction, message)``."""
+SECONDS = 2.0
+"""Work that takes less needs no bar."""
+_INSIDE: ContextVar[bool] = ContextVar("flowlimit_progress", default=False)
+"""Whether work that reports is under way: what it is made of shows no further bars."""
 
 
 @contextmanager
 def reporter(progress: Progress, title: str) -> Iterator[Callable[[float, str], Any]]:
     """Yield a function ``(fraction, message)``; the work ends early if it returns True."""
-    if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"progress: given {progress!r:.200}, needs True, False or a function (fraction, message)")
-    if callable(progress):
-        yield progress
-    elif progress:
-        from rich.progress import Progress as Bar  # slow to import
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(
+            f"progress: given {progress!r:.200}, needs None (a bar if somebody watches), True, False or a function "
+            f"(fraction, message)"
+        )
+    with _shown(progress, title) as report:
+        before = _INSIDE.set(True)
+        try:
+            yield report
+        finally:
+            _INSIDE.reset(before)
 
-        with Bar(transient=True) as bar:
-            task = bar.add_task(title, total=1.0)
-            yield lambda fraction, message: bar.update(task, completed=fraction, description=f"{title}: {message}")
-    else:
-        yield lambda fraction, message: None
+
+def is_watched() -> bool:
+    """Whether ``progress=None`` shows a bar: to a terminal or a notebook, from its main thread and process.
+
+    ``FLOWLIMIT_PROGRESS=0`` in the environment says that nobody watches, for example where notebooks are executed to
+    be published.
+    """
+    return (
+        os.environ.get("FLOWLIMIT_PROGRESS") != "0"
+        and not _INSIDE.get()
+        and threading.current_thread() is threading.main_thread()
+        and multiprocessing.parent_process() is None
+        and (in_kernel() or on_terminal())
+    )
+
+
+def _shown(progress: Progress, title: str) -> AbstractContextManager[Callable[[float, str], Any]]:
+    if callable(progress):
+        return nullcontext(progress)
+    if progress or (progress is None and is_watched()):
+        return Bar(title, find_screen(), after=0.0 if progress else SECONDS)
+    return nullcontext(lambda fraction, message: None)

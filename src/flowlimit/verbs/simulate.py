@@ -16,7 +16,7 @@ from ..problem.requests import RESERVED
 from ..problem.tasks import Dataset, Task
 from ..problem.trainings import Training
 from ..results import Code, Outcome, Runs, RunStats
-from ..simulation import Collected, FlowEngine, Plan, first_trial, is_random, make_plan, run
+from ..simulation import BALANCED, Collected, FlowEngine, Plan, first_trial, is_random, make_plan, run
 from ..types import Observable, PRNGKey, Times
 from .progress import Progress, reporter
 from .provenance import provenance, with_noun
@@ -29,6 +29,7 @@ class Options(TypedDict, total=False):
     dim: int | None
     trials: int | None
     key: int | PRNGKey
+    draws: str
     save_at: Times | None
     weights_at: Times | None
     observables: Mapping[str, Observable] | None
@@ -58,6 +59,7 @@ def simulate(
     dim: int | None = None,
     trials: int | None = None,
     key: int | PRNGKey = 0,
+    draws: str = BALANCED,
     save_at: Times | None = None,
     weights_at: Times | None = None,
     observables: Mapping[str, Observable] | None = None,
@@ -66,7 +68,7 @@ def simulate(
     devices: Sequence[Any] | None = None,
     devices_per_trial: int = 1,
     memory_limit: int | float | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     throw: bool = True,
 ) -> Runs | list[Runs]:
     """Train models on finite data and measure them in time.
@@ -85,9 +87,13 @@ def simulate(
     dim
         Number of coordinates d; samples are round(aspect_ratio dim). Not given beside a `Dataset`.
     trials
-        Number of independent repetitions, 10 unless given. One for a `Dataset` unless starts are random.
+        Number of independent repetitions, 10 unless given. One for a `Dataset` unless initialisations are random.
     key
         An int or a jax key. Trial i is the same for any number of trials and devices.
+    draws
+        "balanced": in every trial targets, label noise and random initialisations have their laws' composition (of
+        1000 coordinates that are 1 with probability 0.1, exactly 100 are 1, at random places), so that trials differ
+        less by chance. "independent": each number is drawn by itself. Data matrices are random in both.
     save_at
         Times to save, ascending. Every step for gradient descent; 0, the horizon and a log grid for a flow.
     weights_at
@@ -102,13 +108,14 @@ def simulate(
         Devices to spread trials over; all local ones unless given. In a job of several processes each calls with the
         same ``devices=jax.devices()``, and each gets all runs.
     devices_per_trial
-        How many devices share the rows of X of one trial, for data that one device has no room for: with 8 devices, 2
+        How many devices share the rows of X of one trial, for data too large for one device: with 8 devices, 2
         means 4 trials at once, 8 one big trial after the other. The numbers do not depend on it.
     memory_limit
         Bytes that the runs may add to this process; what the machine has unless given. What needs more, by the
         estimate in ``runs.stats.memory_bytes``, is refused before anything is drawn.
     progress
-        True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
+        None: a bar after two seconds, if somebody watches in a terminal or a notebook; True: a bar; False: no bar. Or a
+        function ``(fraction, message)`` that ends the work by returning True.
     throw
         Whether to raise if a run diverged; if not, the outcome is in ``.result``.
 
@@ -135,6 +142,7 @@ def simulate(
         dim=dim,
         trials=trials,
         key=key,
+        draws=draws,
         save_at=save_at,
         weights_at=weights_at,
         observables=observables,
@@ -148,7 +156,8 @@ def simulate(
         collected, stopped = run(plan, report)
     stats = _stats(plan, collected, time.perf_counter() - began)
     # Described once: the digest of a large data set takes time.
-    origin = provenance(key, task=task, training=training, dim=plan.dim, samples=plan.samples, trials=plan.trials)
+    sizes = {"dim": plan.dim, "samples": plan.samples, "trials": plan.trials, "draws": plan.draws}
+    origin = provenance(key, task=task, training=training, **sizes)
     results = [
         _record(plan, index, one, training, collected[index], stats[index], with_noun(origin, model=one), stopped)
         for index, one in enumerate(models)
@@ -207,7 +216,7 @@ def _time_error(
 
 
 def _ordered(collected: Collected) -> list[str]:
-    """Names of the curves, our own in their order and then the user's (jit hands dictionaries back sorted)."""
+    """Names of the curves, the package's in their order and then the user's (jit hands dictionaries back sorted)."""
     names = collected.values[0]
     return [name for name in RESERVED if name in names] + [name for name in names if name not in RESERVED]
 
@@ -249,7 +258,7 @@ def _stats(plan: Plan, collected: Mapping[int, Collected], seconds: float) -> di
     stats: dict[int, RunStats] = {}
     for group in plan.groups:
         for member in group.members:
-            own = RunStats(seconds, collected[member].steps, plan.mesh.size, plan.memory)
+            own = RunStats(seconds, collected[member].steps, plan.mesh.size, plan.memory, draws=plan.draws)
             if isinstance(group.engine, FlowEngine):
                 own = replace(own, rtol=float(group.engine.rtol), solver=group.engine.solver_name)
             stats[member] = own

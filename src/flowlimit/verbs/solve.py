@@ -50,7 +50,7 @@ def solve_dmft(
     time_limit: int | float | None = None,
     memory_limit: int | float = MEMORY_LIMIT,
     devices: Sequence[Any] | None = None,
-    progress: Progress = False,
+    progress: Progress = None,
     throw: bool = True,
 ) -> Limit:
     """Solve the dynamical mean-field theory of a training: the limit n, d -> infinity, eq. (dmft_general).
@@ -65,8 +65,8 @@ def solve_dmft(
         The problem; a loss other than the squared one needs gradient descent. A design other than Gaussian has the same
         limit, if its entries are independent with light tails.
     rtol
-        Relative accuracy of training and test error at two standard errors, down to 1e-6 of their start; below that
-        the error bars stay honest, and only they. With a loss other than the squared one: of the loss and the test
+        Relative accuracy of training and test error at two standard errors, down to 1e-6 of their initial value; below
+        that the error bars still hold, and only they. With a loss other than the squared one: of the loss and the test
         error.
     solver
         How the limit is found, with every number that decides it: `PanelSolver` for flows and `StepSolver` for
@@ -91,7 +91,8 @@ def solve_dmft(
         Devices to spread the paths over, the default one alone unless given. The numbers do not depend on them. In a
         job of several processes each calls with the same ``devices=jax.devices()``, and each gets the limit.
     progress
-        True for a bar, or a function ``(fraction, message)`` that ends the work by returning True.
+        None: a bar after two seconds, if somebody watches in a terminal or a notebook; True: a bar; False: no bar. Or a
+        function ``(fraction, message)`` that ends the work by returning True.
     throw
         Whether to raise if there is no limit to return, and to warn if its accuracy is not what was asked for.
 

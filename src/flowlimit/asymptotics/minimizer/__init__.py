@@ -1,4 +1,4 @@
-"""Finite-size minimisers: where gradient flow on one data set ends, one algorithm a file."""
+"""Finite-size minimisers: fixed points of gradient flow on one data set, one algorithm per file."""
 
 from .verb import Minimizer, minimizer
 

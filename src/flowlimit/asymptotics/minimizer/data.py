@@ -27,7 +27,7 @@ def data_problem(model: Model, dataset: Dataset) -> DataProblem:
     samples, dim = dataset.X.shape
     scale = network.fixed_scale()
     if scale is None:
-        raise TypeError("model: given a law for init_scale, needs a number or an array with one entry a coordinate")
+        raise TypeError("model: given a law for init_scale, needs a number or an array with one entry per coordinate")
     if scale.ndim and scale.shape != (dim,):
         raise ValueError(f"model: given an init_scale of shape {scale.shape}, needs ({dim},) or a number")
     case: Case = "ridgeless" if samples >= dim else "interpolating"

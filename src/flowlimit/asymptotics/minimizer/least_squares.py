@@ -10,7 +10,7 @@ Vector = Float[np.ndarray, "_"]
 
 
 def least_squares(X: np.ndarray, y: Vector) -> tuple[Vector, float, int]:
-    """Return w, the size of the gradient relative to its start, and one iteration."""
+    """Return w, the size of the gradient relative to its initial value, and one iteration."""
     w, _, rank, _ = cast(
         Any, scipy.linalg.lstsq(X, y, lapack_driver="gelsy")
     )  # pivoted QR: a fifth of the time of an SVD

@@ -1,4 +1,4 @@
-"""`fl.minimizer`: where gradient flow of a depth-2 network on one data set ends."""
+"""`fl.minimizer`: the fixed point of gradient flow of a depth-2 network on one data set."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +23,7 @@ LARGEST_RESIDUAL = 1e-9
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Minimizer(ClosedForm):
-    """The end of gradient flow on one data set.
+    """The fixed point of gradient flow on one data set.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Minimizer(ClosedForm):
 
 @own_settings()
 def minimizer(model: Model, dataset: Dataset) -> Minimizer:
-    """Return the weights at which gradient flow ends, eq. (min_problem), by convex minimisation, not by integration.
+    """Return the fixed point of gradient flow, eq. (min_problem), by convex minimisation, not by integration.
 
     With weight decay: the lasso, ``(1/(2n)) |y - X w|^2 + (lambda/d) |w|_1``. Without it: least squares if there are as
     many samples as dimensions, else the interpolator of least sum of J(w_i), with
@@ -76,7 +76,7 @@ def minimizer(model: Model, dataset: Dataset) -> Minimizer:
     --------
     >>> import flowlimit as fl
     >>> data = fl.Dataset([[1.0, 0.5]], [1.0])
-    >>> found = fl.minimizer(fl.DiagonalLinear(1e-3), data)  # small starts: almost the least l1 norm
+    >>> found = fl.minimizer(fl.DiagonalLinear(1e-3), data)  # small initialisations: almost the least l1 norm
     >>> [round(float(w), 3) for w in found.w]
     [1.0, 0.001]
     """

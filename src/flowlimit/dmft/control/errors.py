@@ -11,7 +11,7 @@ from ..readout.curves import Values
 from .moves import UNKNOWN, Shortfall
 
 RELATIVE_FLOOR = 1e-6
-"""A curve is asked to be relatively accurate down to this part of its start."""
+"""A curve is asked to be relatively accurate down to this part of its initial value."""
 ROUNDING = 1e-13
 """A spread or a bias below this part of a value is rounding: the value is known."""
 SIGMAS = 2.0
@@ -34,7 +34,7 @@ class Replicas:
         return np.stack([values[name] for values in self.whole])
 
     def scale(self, name: str) -> Float[np.ndarray, "saves"]:
-        """Return what errors of a judged curve are relative to: its size, down to a part of its start."""
+        """Return what errors of a judged curve are relative to: its size, down to a part of its initial value."""
         start = np.mean([abs(values[name]) for values in self.starts])
         return np.maximum(np.abs(self.stack(name).mean(axis=0)), RELATIVE_FLOOR * start)
 

@@ -36,7 +36,7 @@ SAME = 1e-12
 
 
 class RoomError(Exception):
-    """The arrays have no room for another panel; ``edges`` are the panels found so far."""
+    """The arrays have no space for another panel; ``edges`` are the panels found so far."""
 
     def __init__(self, edges: Edges) -> None:
         super().__init__("no room for another panel")
@@ -96,7 +96,7 @@ def choose_panels(
 
 
 def first_length(replica: Replica, horizon: float) -> float:
-    """Return a length for the first panel, from the rate of the lazy solution at the start."""
+    """Return a length for the first panel, from the rate of the lazy solution at time 0."""
     rate = float(_mean_rate(replica.mesh, replica.site, replica.paths))
     fastest = rate * (1.0 + 1.0 / np.sqrt(float(replica.setting.aspect_ratio))) ** 2
     return min(horizon, FIRST_RATES / fastest) if fastest > 0.0 else horizon

@@ -37,9 +37,9 @@ PATHS_PER_MOMENT = 4
 KEPT = 4
 """Operators that are kept of each replica."""
 ROOM_GROWTH = 1.34
-"""Factor between the rooms that arrays may have: few of them, so that compiled programs are used again."""
+"""Factor between the lengths that arrays may have: few of them, so that compiled programs are used again."""
 STEP_CHUNKS, PANEL_CHUNKS = 3, 6
-"""Chunks of the smallest room: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
+"""Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
 
 
 _make_paths = eqx.filter_jit(make_paths)
@@ -89,7 +89,7 @@ class Plan:
         return nodes * self.site.outputs
 
     def room(self, nodes: int) -> int:
-        """Return the rows that arrays have room for: one of a few numbers, each a multiple of a chunk."""
+        """Return the rows that arrays have space for: one of a few numbers, each a multiple of a chunk."""
         room = (STEP_CHUNKS if self.explicit else PANEL_CHUNKS) * CHUNK
         while room < self.rows(nodes):
             room = -(-int(ROOM_GROWTH * room) // CHUNK) * CHUNK

@@ -1,4 +1,4 @@
-"""Replicas: whole solves with their own paths, several at once, and the same with half the paths."""
+"""Replicas: whole solves with independent paths, several at once, and the same with half the paths."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -62,7 +62,7 @@ def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
 
 @own_settings()  # settings belong to a thread
 def _solve(plan: Plan, work: Work, deadline: Deadline, number: int, half: bool) -> Done:
-    """Solve one replica, in a thread of its own."""
+    """Solve one replica, in a separate thread."""
     deadline.check()
     replica = plan.replica(
         work.grid.nodes, work.counts, number, rotation=work.rotation, reference=work.reference, half=half

@@ -1,6 +1,6 @@
 """Products of a block's rows with everything before it: the GEMMs where the time goes.
 
-Arrays have room for all blocks, so the products run over chunks of the history that is really there, with a trip count
+Arrays have space for all blocks, so the products run over chunks of the history that is really there, with a trip count
 known at run time: one compiled program serves every block. Rows of a block must be zero in columns not yet reached,
 which `before` sees to.
 """
@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 from ...numerics.pathwise import apply_pathwise
 
 CHUNK = 16
-"""Nodes a chunk; the room for nodes is a multiple of it."""
+"""Nodes per chunk; the number of nodes that arrays have space for is a multiple of it."""
 FUSED = 4
 """Rows up to which a product with tangents is a sum that reads them where they are: a GEMM would copy them first."""
 

@@ -49,7 +49,7 @@ def advance_blocks(fixed: tuple[Replica, Blocks, Node, Node, Front], rows: Rows)
 
 
 def in_room(replica: Replica, blocks: Blocks, first: int = 0) -> tuple[Blocks, Node, Node]:
-    """Return blocks in arrays with room for more, so that any number takes one program; their first and their count."""
+    """Return blocks in arrays with space for more, so that any number takes one program; their first and count."""
     rows = replica.paths.normals.shape[0] // replica.site.outputs
     count, order = blocks.times.shape
     pad = lambda x: jnp.asarray(np.pad(np.asarray(x), [(0, rows // order - count)] + [(0, 0)] * (x.ndim - 1)))

@@ -1,4 +1,4 @@
-"""A replica: one whole solve with paths of its own, as compiled programs see it."""
+"""A replica: one whole solve with independent paths, as compiled programs see it."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ class Reference(eqx.Module):
 class Replica(eqx.Module):
     """What stays the same from block to block.
 
-    Room for N rows and M paths is that of the arrays in ``paths``; rows of blocks not reached yet have no meaning.
+    N rows and M paths are those of the arrays in ``paths``; rows of blocks not reached yet have no meaning.
     """
 
     site: Site

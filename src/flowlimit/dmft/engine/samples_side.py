@@ -89,7 +89,7 @@ def root_rows(
 def _gram_schmidt(
     rows: Float[Array, "q M1"], keep: Callable[[int, Scalar], Bool[Array, ""]], total: Total
 ) -> tuple[Float[Array, "q q"], Float[Array, "q M1"], Bool[Array, "q"]]:
-    """Return L, Q with rows = L Q, and which rows were kept; the others have no part of their own."""
+    """Return L, Q with rows = L Q, and which rows were kept; the others have rows of 0 in Q."""
     q, tiny = rows.shape[0], jnp.finfo(rows.dtype).tiny
     L, Q, kept = jnp.zeros((q, q)), jnp.zeros_like(rows), []
     for i in range(q):

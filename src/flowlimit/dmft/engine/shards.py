@@ -2,7 +2,7 @@
 
 A part begins with its share of the paths that serve the responses, so that on a device as on one alone these are the
 first. Paths are the last axis of every array that has them; all else (operators, averages) is on every device. Programs
-see their own part, and sums over paths are all-reduces, see `Paths.total`: no path ever leaves its device.
+see a part of the paths, and sums over paths are all-reduces, see `Paths.total`: no path ever leaves its device.
 """
 
 from collections.abc import Callable

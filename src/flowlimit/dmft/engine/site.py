@@ -44,7 +44,7 @@ class Site(eqx.Module):
 
     @property
     def parameters(self) -> int:
-        """Number k of parameters a coordinate."""
+        """Number k of parameters per coordinate."""
         return math.prod(self.shape)
 
     @property

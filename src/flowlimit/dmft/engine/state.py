@@ -1,6 +1,6 @@
 """What a causal solve carries from block to block, and what it costs in memory.
 
-Arrays over nodes have room for all blocks. Rows of blocks not yet reached hold no meaning: products mask them, so a
+Arrays over nodes have space for all blocks. Rows of blocks not yet reached hold no meaning: products mask them, so a
 block can be tried again with another length.
 
 Paths may be spread over devices, each with its own part of them, see `shards`; sums over paths are then sums over all
@@ -183,7 +183,7 @@ def _empty_samples(samples: SamplePaths, paths: int) -> SampleRows:
 def memory_bytes(nodes: int, order: int, parameters: int, paths: int, few: int) -> int:
     """Return the bytes that one replica needs.
 
-    8 (M (3 N + 4 (q k)^2) + few (N^2 + 2 k N + 4 (q k)^2) + 6 N^2) for N nodes in blocks of q, k parameters a
+    8 (M (3 N + 4 (q k)^2) + few (N^2 + 2 k N + 4 (q k)^2) + 6 N^2) for N nodes in blocks of q, k parameters per
     coordinate, M paths, ``few`` of them for the responses: normals, W and Q; the Newton systems; the responses; the
     operators.
     """
@@ -192,5 +192,5 @@ def memory_bytes(nodes: int, order: int, parameters: int, paths: int, few: int) 
 
 
 def sample_bytes(nodes: int, paths: int, few: int) -> int:
-    """Return the bytes that a stochastic samples side adds: 8 (3 M N + few N^2 + N^2) for its own M paths."""
+    """Return the bytes that a stochastic samples side adds: 8 (3 M N + few N^2 + N^2) for its M paths."""
     return 8 * (3 * paths * nodes + few * nodes**2 + nodes**2)

@@ -10,7 +10,7 @@ from .measure import OWN, SAMPLED, Measure
 from .solution import Solution
 
 NEGLIGIBLE = 1e-3
-"""Roots of errors below this part of their start (errors below 1e-6 of it) need no relative accuracy."""
+"""Roots of errors below this part of their initial value (errors below 1e-6 of it) need no relative accuracy."""
 TINY = 1e-300
 """Below every size: no division by 0."""
 

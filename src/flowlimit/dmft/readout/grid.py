@@ -22,7 +22,7 @@ class Grid:
 
     @property
     def order(self) -> int:
-        """Nodes a block."""
+        """Nodes per block."""
         return self.blocks.times.shape[1]
 
     @property
@@ -52,7 +52,7 @@ class Grid:
         return np.eye(self.nodes)[np.abs(self.times[None, :] - wanted[:, None]).argmin(axis=1)]
 
     def spread(self, per_block: Float[np.ndarray, "blocks"]) -> Saves:
-        """Return each saved time's number from one number a block."""
+        """Return each saved time's number from one number per block."""
         if self.edges is None:
             return np.zeros(len(self.saves))
         return per_block[panels_of(self.edges, self.saves)]
@@ -74,7 +74,7 @@ class Grid:
 
     @staticmethod
     def sources(tails: Float[np.ndarray, "blocks"]) -> Int[np.ndarray, "blocks"]:
-        """Return which panel's tail `carried` gives each panel: its own, or the largest one before it."""
+        """Return which panel's tail `carried` gives each panel: the panel's, or the largest one before it."""
         panels, largest = np.arange(len(tails)), np.maximum.accumulate(tails)
         before = np.maximum.accumulate(np.where(tails == largest, panels, 0))
         return np.where(tails >= HANDED_ON * largest, panels, before)

@@ -37,7 +37,7 @@ class Solution:
 
 
 def read_solution(replica: Replica, rows: Rows, nodes: int) -> Solution:
-    """Take a solution from the device, without the room that was not used."""
+    """Take a solution from the device, without the rows that were not used."""
     outputs = replica.site.outputs
     end = nodes * outputs
     cut = lambda x: np.asarray(x)[:end, :end]

@@ -1,7 +1,7 @@
 """Paths of the single site: targets stratified, normals quasi-random with matched moments in each stratum.
 
-The order of dimensions is the order of importance: the target's Gaussian part, the random start, then the normals of z
-along the principal components of an earlier solve. ``rotation`` takes these to the causal normals that the lower
+Dimensions are in the order of importance: the target's Gaussian part, the random initialisation, then the normals
+of z along the principal components of an earlier solve. ``rotation`` takes these to the causal normals that the lower
 triangular root of C_f multiplies; being orthogonal, it changes the order of importance and not the law.
 
 The leading modes are drawn wider than they are and weighted back: weights, and with them integrands, then fall off in
@@ -52,7 +52,7 @@ def stratum_count(law: Target) -> int:
 
 
 class Cloud(NamedTuple):
-    """One replica's normals, a row a path: the target's own, the start's, and z's in causal order; paths' weights."""
+    """Normals of a replica, a row per path: the target's, the initialisation's, z's in causal order; paths' weights."""
 
     target: Float[np.ndarray, "paths own"]
     start: Float[np.ndarray, "paths normals"]
@@ -64,7 +64,7 @@ class Cloud(NamedTuple):
 def draw_cloud(
     site: Site, law: Target, room: int, nodes: int, counts: Counts, rotation: Rotation | None, rng: np.random.Generator
 ) -> Cloud:
-    """Draw one replica's normals for ``nodes`` nodes in arrays with room for more."""
+    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more."""
     strata, extra = live_strata(law), site.flow.num_normals
     own = law.draw_normals if strata is None else math.prod(law.shape)
     groups = 1 if strata is None else len(strata)

@@ -1,4 +1,4 @@
-"""The training error less its end, with the slope of theory."""
+"""The training error less its value at the fixed point, with the slope of theory."""
 
 import numpy as np
 
@@ -11,16 +11,16 @@ LATE = 0.3
 
 
 class Decay:
-    """How fast training ends."""
+    """How fast training converges."""
 
     def __init__(self, look: Look) -> None:
-        self.chart = Chart(look, "time t", "training error less its end", log_x=True, log_y=True)
+        self.chart = Chart(look, "time t", "training error less its fixed point", log_x=True, log_y=True)
         self.root = self.chart.figure
         self.curve = self.chart.layer("line", "limit", color=COLOURS["train_error"], line_width=2)
         self.slope = self.chart.layer("line", "theory", color=look.text, line_width=2, line_dash="dashed")
 
     def show(self, scene: Scene) -> None:
-        """Draw where the limit is known well enough to differ from its end."""
+        """Draw where the limit is known well enough to differ from its value at the fixed point."""
         limit, theory = scene.found.limit, scene.found.theory
         self.slope.hide()
         if limit is None or not len(limit.times) or theory.point is None:

@@ -1,7 +1,7 @@
-"""Both errors in time: the limit in its band, runs as points, ends as dashed lines, phases shaded and named."""
+"""Both errors in time: the limit in its band, runs as points, fixed points as dashed lines, phases shaded and named."""
 
 import numpy as np
-from bokeh.models import BoxAnnotation, DataRange1d, Label, Range1d, Span
+from bokeh.models import BoxAnnotation, DataRange1d, Label, Node, Range1d, Span
 
 from ...results import Limit, Runs
 from ..answers import Theory
@@ -11,8 +11,9 @@ from .look import COLOURS, WORDS, Look
 from .picture import Scene
 
 SHADES = (("#0072B2", 0.10), ("#E69F00", 0.14))
-NAME = {"x": 1.0, "y": 238, "y_units": "screen", "text_align": "center", "text_font_size": "12px"}
-"""Where the name of a phase stands."""
+NAME = {"x": 1.0, "text_align": "center", "text_font_size": "12px"}
+BELOW_TOP = 18
+"""Pixels from the top of the frame to the name of a phase."""
 MARKERS = 24
 EARLIEST = 1e-4
 """Part of the horizon below which times are not shown."""
@@ -36,7 +37,9 @@ class Errors:
         )
         self.ends = each(lambda _, colour: Span(dimension="width", line_color=colour, line_dash="dashed"))
         self.boxes = [BoxAnnotation(fill_color=c, fill_alpha=alpha, level="underlay") for c, alpha in SHADES]
-        self.names = [Label(**NAME, text_color=look.text, name=f"{which} phase") for which in ("first", "second")]
+        height = Node(target="frame", symbol="top", offset=BELOW_TOP)
+        named = {"y": height, "text_color": look.text}
+        self.names = [Label(**NAME, **named, name=f"{which} phase") for which in ("first", "second")]
         for one in (*self.ends.values(), *self.boxes, *self.names):
             one.visible = False
             chart.figure.add_layout(one)

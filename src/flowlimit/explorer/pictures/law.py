@@ -1,4 +1,4 @@
-"""The law of w(t): the limit's paths as a line, runs as bars, the density at the end as a dashed line."""
+"""The law of w(t): the limit's paths as a line, runs as bars, the density at the fixed point as a dashed line."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Law:
         self.bars = self.chart.layer("quad", "runs", color="#9aa0a6", line_color=None)
         self.paths = self.chart.layer("step", "limit", mode="center", color=look.text, line_width=2)
         dashed = {"color": COLOURS["test_error"], "line_width": 2, "line_dash": "dashed"}
-        self.end = self.chart.layer("line", "density at the end", **dashed)
+        self.end = self.chart.layer("line", "density at the fixed point", **dashed)
 
     def show(self, scene: Scene) -> None:
         """Draw the law at the scene's time."""

@@ -44,7 +44,7 @@ def empty_figure(look: Look, x: str, y: str, *, log_x: bool = False, log_y: bool
 
 def add_legend(own: Any, look: Look) -> Any:
     """Return a legend above the figure, without items."""
-    legend: Any = Legend(orientation="horizontal", click_policy="hide")
+    legend: Any = Legend(orientation="horizontal", ncols=2, click_policy="hide")  # two columns fit a phone
     legend.spacing, legend.padding, legend.margin = 8, 2, 0
     legend.label_text_font_size = "11px"
     legend.label_text_color, legend.background_fill_color, legend.border_line_color = look.text, look.back, None

@@ -1,4 +1,4 @@
-"""The test error at the end against the rate over init scales, with the current point."""
+"""The test error at the fixed point against the rate over init scales, with the current point."""
 
 from .chart import Chart
 from .look import COLOURS, Look
@@ -9,14 +9,14 @@ class TradeOff:
     """Speed against generalization."""
 
     def __init__(self, look: Look) -> None:
-        self.chart = Chart(look, "rate γ", "test error at the end", log_x=True)
+        self.chart = Chart(look, "rate γ", "test error at the fixed point", log_x=True)
         self.root = self.chart.figure
         self.over = self.chart.layer("line", "over init scales, λ = 0", color=look.text, line_width=2)
         self.chart.tell("init scale", "scale")
         self.here = self.chart.layer("scatter", "here", color=COLOURS["test_error"], size=12)
 
     def show(self, scene: Scene) -> None:
-        """Draw the line, and where we are on it or beside it."""
+        """Draw the curve, and the current point on it or beside it."""
         known, theory = scene.found.trade_off, scene.found.theory
         self.here.hide()
         if known is None:

@@ -1,4 +1,4 @@
-"""Binary data: ends and decays as on Gaussian data."""
+"""Binary data: fixed points and decays as on Gaussian data."""
 
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -7,7 +7,6 @@ import numpy as np
 
 from ...problem.designs import BinaryDesign
 from ...problem.models import DiagonalLinear
-from ...verbs.simulate import simulate
 from ..lab import Lab
 from ..parameters import read_parameters
 from ..setting import descent_of, task_of
@@ -38,13 +37,13 @@ def _points(lab: Lab, p: SimpleNamespace) -> Points:
         descent_of(p),
     )
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": [0.0, end], "block_size": len(p.scales)}
-    last = lab.sweep("binary-ends", simulate, *nouns, over=over, **options).to_xarray().isel(time=-1)
+    last = lab.simulate("binary-ends", *nouns, over=over, **options).to_xarray().isel(time=-1)
     mean, stderr = last["test_error"].to_numpy(), last["test_error_stderr"].to_numpy()
     return Points("binary data", np.array(p.scales), mean, stderr, p.trials)
 
 
 def draw(label: str, data: Binary) -> Any:
-    """Draw ends and decays."""
+    """Draw fixed points and decays."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.0, 2.5))
@@ -55,5 +54,5 @@ def draw(label: str, data: Binary) -> Any:
 
 
 def judge(label: str, data: Binary) -> list[Verdict]:
-    """Judge ends and decays."""
+    """Judge fixed points and decays."""
     return judge_scales(f"{label} (a)", data.ends) + rates.judge_decays(f"{label} (b)", data.decays)

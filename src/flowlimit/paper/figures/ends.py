@@ -1,4 +1,4 @@
-"""Where training ends: errors over aspect ratio or init scale, and the law of w, in the three cases of the paper."""
+"""Fixed points of training: errors over aspect ratio or init scale, and the law of w, in the paper's three cases."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -12,8 +12,8 @@ from ...asymptotics.fixed_point import FixedPoint, fixed_point
 from ...problem.models import DiagonalLinear
 from ...problem.trainings import GradientFlow
 from ...results.spread import standard_error
-from ...sweeps import Table, sweep
-from ...verbs.simulate import simulate
+from ...sweeps.table import Table
+from ...sweeps.verb import sweep
 from ..lab import Lab
 from ..setting import descent_of, task_of
 from ..verdict import Verdict, judge_deviations
@@ -99,7 +99,7 @@ def _runs(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, traini
     end = training.clock.end
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": [0.0, end], "weights_at": [end]}
     values = next(iter(over.values()))
-    return lab.sweep(name, simulate, model, task, training, over=over, block_size=len(values), **options)
+    return lab.simulate(name, model, task, training, over=over, block_size=len(values), **options)
 
 
 def _ends(
@@ -175,14 +175,15 @@ def judge(label: str, data: Ends) -> list[Verdict]:
     """Judge errors and the law of w by deviations in standard errors, and what the paper says of the trend."""
     names = [name for name in ("train_error", "test_error") if (data.theory[name] > 0.0).all()]
     off = np.concatenate([(data.mean[name] - data.theory[name]) / data.stderr[name] for name in names])
-    claim = f"theory gives the errors at the end over {data.axis}"
+    claim = f"the fixed point gives the errors of long runs over {data.axis}"
+    law = "the fixed point gives the law of w in long runs"
     verdicts = [
         judge_deviations(label, claim, "errors", off, data.trials),
-        judge_deviations(label, "theory gives the law of w at the end", "a bin", _off_law(data.law), data.trials),
+        judge_deviations(label, law, "a bin", _off_law(data.law), data.trials),
     ]
     if label.endswith("case3"):
         rise = np.diff(data.theory["test_error"]) / data.theory["test_error"][1:]
-        claim = "smaller starts end with smaller test errors"
+        claim = "smaller initialisations have smaller test errors at the fixed point"
         words = "least relative rise of the test error from one init scale to the next"
         verdicts.append(Verdict(label, claim, words, float(rise.min()), 0.0, "above"))
     return verdicts

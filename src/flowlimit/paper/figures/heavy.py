@@ -41,7 +41,7 @@ class Heavy(NamedTuple):
 
 
 def end_of_training(model: DiagonalLinear, task: Regression, *, dim: int, key: int) -> float:
-    """Return the test error of the solution that training ends at, found by convex minimisation."""
+    """Return the test error of the solution that training converges to, found by convex minimisation."""
     return minimizer(model, draw_data(task, dim=dim, key=key)).test_error
 
 
@@ -63,7 +63,7 @@ def draw(label: str, data: Heavy) -> Any:
     for place, degrees in enumerate(data.degrees):
         panel.errorbar(data.dims, data.mean[place], data.stderr[place], fmt="o-", label=f"{degrees:g} degrees")
     panel.axhline(1.0, color="black", linewidth=0.8)
-    panel.set(xscale="log", xlabel="dim $d$", ylabel="test error at the end / theory")
+    panel.set(xscale="log", xlabel="dim $d$", ylabel="test error of the minimiser / theory")
     panel.set_xticks(data.dims, [f"{dim:g}" for dim in data.dims])
     panel.minorticks_off()
     panel.legend(title="Student's law with", title_fontsize=7, loc="center left", bbox_to_anchor=(0.0, 0.55))

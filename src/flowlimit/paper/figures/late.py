@@ -15,7 +15,7 @@ from ..lines import Line, Numbers
 LATE, LAST = 1.0, 4.0
 """Times that are fitted, in units of 1/gamma."""
 ENDED = 2.5
-"""Time before the end of runs at which their excess over their own end counts as known, in units of 1/gamma."""
+"""Time before the end of runs at which their excess over their last value counts as known, in units of 1/gamma."""
 RESOLVED = 0.1
 """Relative standard error below which a limit's excess is fitted."""
 FEWEST = 6

@@ -65,7 +65,7 @@ def _draw_control(panel: Any, control: list[rates.Decay]) -> None:
 
 
 def judge(label: str, data: LongTime) -> list[Verdict]:
-    """Judge ends and decays; real data by the order of starts, by theory, and by the control."""
+    """Judge fixed points and decays; real data by the order of init scales, by theory, and by the control."""
     panel = "fig:convergencerate_real"
     return [
         *judge_scales("fig:fixedpoint", data.ends),
@@ -77,22 +77,22 @@ def judge(label: str, data: LongTime) -> list[Verdict]:
 
 
 def _judge_faster(panel: str, data: LongTime) -> Verdict:
-    """The paper: real data deviate from theory, and end sooner, as their covariance lies closer to one."""
+    """The paper: real data deviate from theory, and converge sooner, as their covariance lies closer to one."""
     later, stderr = _later(data.gaussian, data.real)
     words = f"least log ratio of times, Gaussian over real, in standard errors (a factor {np.exp(later.min()):.2g})"
-    claim = "real data deviate from theory: they end sooner"
+    claim = "real data deviate from theory: they converge sooner"
     return Verdict(panel, claim, words, float((later / stderr).min()), 5.0, "above")
 
 
 def _judge_control(panel: str, data: LongTime) -> Verdict:
-    """The paper's reason, tested: Gaussian data whitened on as many samples end as soon."""
+    """The paper's reason, tested: Gaussian data whitened on as many samples converge as soon."""
     later, stderr = _later(data.real, data.control)
-    claim = "the reason is whitening on few samples: Gaussian data whitened alike end as soon"
-    return judge_deviations(panel, claim, "log times to the end", later / stderr, len(data.real[0].trials))
+    claim = "the reason is whitening on few samples: Gaussian data whitened alike converge as soon"
+    return judge_deviations(panel, claim, "log times of convergence", later / stderr, len(data.real[0].trials))
 
 
 def _later(first: list[rates.Decay], second: list[rates.Decay]) -> tuple[Numbers, Numbers]:
-    """Return by how much the first ones end later, as a logarithm for each start, with its standard error."""
+    """Return by how much the first ones converge later, as a logarithm for each init scale, with its standard error."""
     logs = [[np.log(decay.ended) for decay in decays] for decays in (first, second)]
     means = [np.array([own.mean() for own in every]) for every in logs]
     variances = [np.array([own.var(ddof=1) / len(own) for own in every]) for every in logs]

@@ -50,11 +50,12 @@ def draw(label: str, data: Overview) -> Any:
 
 def judge(label: str, data: Overview) -> list[Verdict]:
     """Judge the claims in the paper's order."""
+    zeros = "share of weights that are 0 at the fixed point"
     return [
         phases.judge_lazy(label, data.large),
         *_judge_memorising(label, data.large),
         phases.judge_transition(label, data.large),
-        Verdict(label, "the rich phase ends sparse", "share of weights that end at 0", data.atom, 0.5, "above"),
+        Verdict(label, "the rich phase makes weights sparse", zeros, data.atom, 0.5, "above"),
         phases.judge_plateau(label, data.small),
         phases.judge_collapse(label, data.small, "train_error", log_clock, phases.DESCENT),
         phases.judge_one_by_one(label, data.small),
@@ -67,11 +68,11 @@ def judge(label: str, data: Overview) -> list[Verdict]:
 
 
 def _judge_memorising(label: str, large: Stories) -> list[Verdict]:
-    """Look at the lazy plateau of the largest start: data are fitted, the test error is far above where it ends."""
+    """Look at the lazy plateau of the largest init scale: data are fitted, the test error is far above its last."""
     story = large.stories[-1]
     at = lambda name: float(np.interp(0.5 * float(story.phases.rich), story.times, story.limit[name].value))
     train, test = at("train_error") / story.limit["train_error"].value[0], at("test_error")
-    fitted = "training error on the lazy plateau, over its start"
+    fitted = "training error on the lazy plateau, over its initial value"
     poorly = "test error on the lazy plateau, over its last value"
     last = story.limit["test_error"].value[-1]
     return [
@@ -82,6 +83,6 @@ def _judge_memorising(label: str, large: Stories) -> list[Verdict]:
 
 def _judge_trade(label: str, data: Overview) -> Verdict:
     both = (np.diff(data.ends.theory) > 0.0) & (np.diff(data.gamma) > 0.0)
-    words = "share of neighbouring starts where the larger one is faster and generalizes worse"
-    note = "at aspect ratio 0.5; below 0.3 and close to 1 the best start is not the smallest"
+    words = "share of neighbouring init scales where the larger one is faster and generalizes worse"
+    note = "at aspect ratio 0.5; below 0.3 and close to 1 the best init scale is not the smallest"
     return Verdict(label, "speed is traded for generalization", words, float(both.mean()), 1.0, "above", note)

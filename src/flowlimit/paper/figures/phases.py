@@ -24,7 +24,7 @@ def judge_runs(label: str, stories: Stories) -> Verdict:
     """Compare runs with the limit."""
     pairs = [(story.runs[name], story.limit[name]) for story in stories.stories for name in NAMES]
     off = [(runs.value - limit.value) / np.hypot(runs.stderr, limit.stderr) for runs, limit in pairs]
-    what = f"runs from {stories.group} starts"
+    what = f"runs from {stories.group} initialisations"
     return judge_deviations(label, "runs follow the limit", what, np.concatenate(off), stories.trials)
 
 
@@ -36,22 +36,22 @@ def _spread(stories: list[Story], name: str, clock: Rescale, stretch: tuple[floa
 
 
 def judge_collapse(label: str, stories: Stories, name: str, clock: Rescale, stretch: tuple[float, float]) -> Verdict:
-    """Compare how far the two most extreme starts lie apart in this time and in plain time."""
+    """Compare how far the two most extreme init scales lie apart in this time and in plain time."""
     extreme = stories.stories[-2:]
     ends = [np.interp(stretch, clock(story), story.times) for story in extreme]
     plain = _spread(extreme, name, plain_clock, (float(np.min(ends)), float(np.max(ends))))
-    words = "distance of the two most extreme starts in this time, over that in plain time"
+    words = "distance of the two most extreme init scales in this time, over that in plain time"
     return Verdict(label, "curves fall together", words, _spread(extreme, name, clock, stretch) / plain, CLOSER)
 
 
 def judge_lazy(label: str, stories: Stories) -> Verdict:
-    """Compare the largest start with the lazy solution."""
+    """Compare the largest initialisation with the lazy solution."""
     story = stories.stories[-1]
     inside = (story.times > 0.0) & (story.times * story.scale**2 < 100.0)
     known = np.asarray(story.phases.lazy_errors(story.times[inside]).train_error)
     off = np.abs(story.limit["train_error"].value[inside] - known).max() / known.max()
-    words = "largest distance of the largest start from the lazy solution, relative to its start"
-    return Verdict(label, "large starts are first lazy", words, float(off), 0.02)
+    words = "largest distance of the largest initialisation from the lazy solution, relative to its initial value"
+    return Verdict(label, "large initialisations are first lazy", words, float(off), 0.02)
 
 
 def judge_transition(label: str, stories: Stories) -> Verdict:
@@ -65,14 +65,14 @@ def judge_transition(label: str, stories: Stories) -> Verdict:
 
 
 def _half_fall(story: Story) -> float:
-    """Return when the test error is half way between its plateau and its end."""
+    """Return when the test error is half way between its plateau and its value at the fixed point."""
     curve, late = story.limit["test_error"].value, story.times > 0.5 * float(story.phases.rich)
     half = 0.5 * (curve[late][0] + story.end)
     return float(np.interp(-half, -curve[late], story.times[late]))
 
 
 def judge_monotone(label: str, stories: Stories) -> Verdict:
-    """Find the start from which on the training error rises after its least, as weights become sparse."""
+    """Find the init scale from which on the training error rises after its least, as weights become sparse."""
     rises = [bool(_rise(story) > RISE) for story in stories.stories]
     first = rises.index(True) if any(rises) else len(rises) - 1
     scales = [story.scale for story in stories.stories]
@@ -87,12 +87,12 @@ def _rise(story: Story) -> float:
 
 
 def judge_plateau(label: str, stories: Stories) -> Verdict:
-    """See how much the training error of the smallest start changes in the search phase."""
+    """See how much the training error of the smallest initialisation changes in the search phase."""
     story = stories.stories[-1]
     early = np.interp(float(story.phases.search), story.times, story.limit["train_error"].value)
     change = abs(early / story.limit["train_error"].value[0] - 1.0)
-    words = "change of the training error in the search phase, smallest start"
-    return Verdict(label, "small starts begin with a plateau", words, float(change), 0.01)
+    words = "change of the training error in the search phase, smallest initialisation"
+    return Verdict(label, "small initialisations begin with a plateau", words, float(change), 0.01)
 
 
 def judge_one_by_one(label: str, stories: Stories) -> Verdict:
@@ -108,9 +108,9 @@ def judge_one_by_one(label: str, stories: Stories) -> Verdict:
         rises.append(float(np.median(three - quarter)))
     words = "quartile range of the times at which coordinates become active, over the time that one takes to rise"
     value = float(np.mean(spreads) / np.mean(rises))
-    return Verdict(label, "small starts learn target coordinates one by one", words, value, 1.0, "above")
+    return Verdict(label, "small initialisations learn target coordinates one by one", words, value, 1.0, "above")
 
 
 def _first_times(times: Numbers, paths: Any, part: float) -> Numbers:
-    """Return when each path first has a part of its end."""
+    """Return when each path first has a part of its last weight."""
     return times[np.argmax(paths > part * paths[-1], axis=0)]

@@ -1,4 +1,4 @@
-"""How fast training ends: errors less their limits in time, with slopes of theory, and rates over the init scale."""
+"""How fast training converges: errors less their limits in time, slopes of theory, and rates over the init scale."""
 
 import itertools
 from types import SimpleNamespace
@@ -12,8 +12,7 @@ from ...problem.designs import Design
 from ...problem.models import DiagonalLinear
 from ...problem.trainings import GradientDescent, GradientFlow
 from ...results.spread import standard_error
-from ...sweeps import sweep
-from ...verbs.simulate import simulate
+from ...sweeps.verb import sweep
 from ...verbs.solve import solve_dmft
 from ..lab import Lab
 from ..lines import Line, Numbers, draw_limit, draw_runs, mean_line
@@ -23,9 +22,9 @@ from .late import POWER, RATE, Fitted, Quantity, fit_limit, fit_trials
 
 Trials = Float[np.ndarray, "trials times"]
 SMALLEST = 1e-12
-"""Least excess, relative to the start, that is judged: rounding is not far below."""
+"""Least excess, relative to the initial one, that is judged: rounding is not far below."""
 LEVEL = 1e-3
-"""Part of the start that is left of an excess when a trial counts as ended."""
+"""Part of the initial excess that is left when a trial counts as converged."""
 DRAWN = 2.0
 """Standard errors that a limit's excess has, at least, where it is drawn."""
 LOWEST = 1e-10
@@ -34,7 +33,7 @@ SMOOTH = 80
 
 
 class Decay(NamedTuple):
-    """The training error of one problem, less its end: of every trial, of the limit, and the rate."""
+    """The training error of one problem, less its last value: of every trial, of the limit, and the rate."""
 
     scale: float
     rate: Rate
@@ -52,7 +51,7 @@ class Decay(NamedTuple):
 
     @property
     def ended(self) -> Numbers:
-        """When each trial has come down to a small part of its start."""
+        """When each trial has come down to a small part of its initial excess."""
         return np.array([_time_at(self.times, own, LEVEL * own[0]) for own in self.trials])
 
 
@@ -83,9 +82,9 @@ def decays_at(
     """Return the decays of all init scales at an aspect ratio, on data of the given design."""
     options = {"dim": p.dim, "trials": p.trials, "key": p.key, "save_at": saved_times(p)}
     training, over = descent_of(p), {"model.init_scale": p.scales}
-    runs = lab.sweep(
+    runs = lab.simulate(
         f"{name}-{ratio:g}",
-        *(simulate, DiagonalLinear(1.0), task_of(p, ratio, design), training),
+        *(DiagonalLinear(1.0), task_of(p, ratio, design), training),
         over=over,
         block_size=len(p.scales),
         **options,
@@ -95,12 +94,12 @@ def decays_at(
 
 
 def saved_times(p: SimpleNamespace) -> Numbers:
-    """Return the start, and times of steps evenly in log t."""
+    """Return time 0, and times of steps evenly in log t."""
     return np.r_[0.0, np.unique(np.geomspace(1, p.num_steps, p.saved).round())] * p.step_size
 
 
 def less_end(errors: Trials) -> Trials:
-    """Return errors less where their own trial ends: ends differ from trial to trial unless all data are fitted."""
+    """Return errors less their last values, which differ from trial to trial unless all data are fitted."""
     return errors - errors[:, -1:]
 
 
@@ -116,7 +115,7 @@ def _decay(lab: Lab, p: SimpleNamespace, ratio: float, scale: float, data: Any) 
 
 
 def _limit(lab: Lab, p: SimpleNamespace, name: str, model: Any, task: Any, training: Any, end: float) -> Line:
-    """Return the training error of a limit less its end. Each has times of its own, so it is a sweep of one point."""
+    """Return the training error of a limit less the fixed point's. Times differ, so it is a sweep of one point."""
     options = {"rtol": p.limit_rtol, "key": p.key, "time_limit": p.time_limit}
     over = {"model.init_scale": [float(model.init_scale)]}
     table = lab.sweep(name, solve_dmft, model, task, training, over=over, **options)
@@ -141,7 +140,7 @@ def draw(label: str, data: Rates) -> Any:
 
 
 def draw_decays(panel: Any, decays: list[Decay], words: str = "limit") -> None:
-    """Draw errors less their ends over time, with the slope of theory after the limit's last time."""
+    """Draw errors less their last values over time, with the slope of theory after the limit's last time."""
     for index, decay in enumerate(decays):
         colour, runs, limit = f"C{index}", decay.runs, _resolved(decay.limit)
         shown = (runs.times > 0.0) & (runs.value > max(SMALLEST * runs.value[0], LOWEST))
@@ -153,7 +152,8 @@ def draw_decays(panel: Any, decays: list[Decay], words: str = "limit") -> None:
         panel.plot(late, slope, color="black", linestyle="--", linewidth=0.9)
     panel.plot([], [], color="0.4", label=words)
     panel.plot([], [], color="black", linestyle="--", label=r"$t^{-3/2} e^{-2\gamma t}$")
-    panel.set(xscale="log", yscale="log", xlabel="time $t$", ylabel="training error less its end", ylim=(LOWEST, None))
+    panel.set(xscale="log", yscale="log", xlabel="time $t$", ylim=(LOWEST, None))
+    panel.set_ylabel("training error less its last value")
     panel.set_xlim(0.3, None)
     panel.legend(loc="lower left", fontsize=6)
 
@@ -189,7 +189,7 @@ def judge_gamma(panel: str, gammas: list[Numbers]) -> Verdict:
 
 
 def judge_decays(panel: str, decays: list[Decay]) -> list[Verdict]:
-    """Judge one panel of decays: runs by the limit, the limit by the rate and its power of t, starts by each other."""
+    """Judge one panel of decays: runs by the limit, it by the rate and its power of t, init scales by each other."""
     off = np.concatenate([_deviations(decay) for decay in decays])
     return [
         judge_deviations(panel, "runs follow the limit", "runs from the limit", off, len(decays[0].trials)),
@@ -199,13 +199,14 @@ def judge_decays(panel: str, decays: list[Decay]) -> list[Verdict]:
 
 
 def judge_order(panel: str, decays: list[Decay]) -> Verdict:
-    """Judge whether smaller starts end later, by the times of the same trials."""
+    """Judge whether smaller initialisations converge later, by the times of the same trials."""
     gaps = []
     for smaller, larger in itertools.pairwise(decays):
         log = np.log(smaller.ended / larger.ended)
         gaps.append(float(log.mean() / standard_error(log)))
-    words = f"least log ratio of times to {LEVEL:g} of the start, one start to the next, in standard errors"
-    return Verdict(panel, "training ends later from smaller starts", words, min(gaps), 5.0, "above")
+    level = f"{LEVEL:g} of the initial excess"
+    words = f"least log ratio of times to {level}, one init scale to the next, in standard errors"
+    return Verdict(panel, "training converges later from smaller initialisations", words, min(gaps), 5.0, "above")
 
 
 def judge_late(panel: str, decays: list[Decay]) -> list[Verdict]:

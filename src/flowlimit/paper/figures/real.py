@@ -11,7 +11,6 @@ from ...data import load_expression, sample_design, whiten
 from ...problem.designs import MatrixDesign
 from ...problem.models import DiagonalLinear
 from ...results.spread import standard_error
-from ...verbs.simulate import simulate
 from ..lab import Lab
 from ..lines import Numbers
 from ..setting import descent_of, task_of
@@ -40,7 +39,7 @@ def gaussian_like(white: Matrix, key: int) -> Matrix:
 
 
 def real_points(lab: Lab, p: SimpleNamespace, white: Matrix) -> Points:
-    """Return test errors at the end over init scales."""
+    """Return last test errors over init scales."""
     _, _, test = _train(lab, p, white, f"real-ends-{name_of(p)}", p.scales, [0.0, p.step_size * p.num_steps])
     last = test[:, :, -1]
     spread = standard_error(last)
@@ -70,7 +69,7 @@ def _train(lab: Lab, p: SimpleNamespace, white: Matrix, name: str, scales: list[
         task_of(p, p.aspect_ratio, designs[0]),
         descent_of(p),
     )
-    table = lab.sweep(name, simulate, *nouns, over=points, trials=1, save_at=save_at)
+    table = lab.simulate(name, *nouns, over=points, trials=1, save_at=save_at)
     read = lambda number: table[number].to_numpy().reshape(p.subsets, len(scales), -1)
     return table["train_error"]["time"].to_numpy(), read("train_error"), read("test_error")
 

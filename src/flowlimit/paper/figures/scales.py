@@ -1,4 +1,4 @@
-"""Test errors at the end over the init scale: theory as a line, runs on some kinds of data as points."""
+"""Last test errors over the init scale: theory as a line, runs on some kinds of data as points."""
 
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from ...asymptotics.fixed_point import fixed_point
 from ...problem.models import DiagonalLinear
-from ...sweeps import sweep
+from ...sweeps.verb import sweep
 from ..lines import Numbers
 from ..setting import task_of
 from ..verdict import Verdict, judge_deviations
@@ -17,7 +17,7 @@ MARKERS = "os^"
 
 
 class Points(NamedTuple):
-    """Test errors at the end of runs over init scales, on one kind of data."""
+    """Last test errors of runs over init scales, on one kind of data."""
 
     words: str
     scales: Numbers
@@ -51,7 +51,7 @@ def draw_scales(panel: Any, data: Scales) -> None:
     panel.plot(data.fine, data.theory, color="black", label="theory")
     for own, marker in zip(data.points, MARKERS, strict=False):
         panel.errorbar(own.scales, own.mean, own.stderr, fmt=marker, label=own.words)
-    panel.set(xscale="log", xlabel=r"init scale $\alpha$", ylabel="test error at the end")
+    panel.set(xscale="log", xlabel=r"init scale $\alpha$", ylabel="last test error")
     panel.legend()
 
 
@@ -60,7 +60,7 @@ def judge_scales(panel: str, data: Scales) -> list[Verdict]:
     verdicts = [
         judge_deviations(
             panel,
-            f"theory gives the test error at the end: {own.words}",
+            f"the fixed point gives the test error of long runs: {own.words}",
             "test errors",
             (own.mean - expected) / own.stderr,
             own.trials,
@@ -68,5 +68,6 @@ def judge_scales(panel: str, data: Scales) -> list[Verdict]:
         for own, expected in zip(data.points, data.expected, strict=True)
     ]
     rise = float((np.diff(data.theory) / data.theory[1:]).min())
-    words = "least relative rise of theory from one start to the next"
-    return [*verdicts, Verdict(panel, "smaller starts end with smaller test errors", words, rise, 0.0, "above")]
+    words = "least relative rise of theory from one init scale to the next"
+    claim = "smaller initialisations have smaller test errors at the fixed point"
+    return [*verdicts, Verdict(panel, claim, words, rise, 0.0, "above")]

@@ -1,4 +1,4 @@
-"""Training from some starts in time: runs and the limit side by side, in plain time and in the paper's own times."""
+"""Training from some init scales: runs and the limit side by side, in plain time and in the paper's times."""
 
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -10,7 +10,6 @@ from ...asymptotics.fixed_point import fixed_point
 from ...asymptotics.timescales import Timescales, timescales
 from ...problem.models import DiagonalLinear
 from ...problem.trainings import GradientFlow
-from ...verbs.simulate import simulate
 from ...verbs.solve import solve_dmft
 from ..lab import Lab
 from ..lines import Line, Numbers
@@ -20,7 +19,7 @@ NAMES = {"train_error": "training error", "test_error": "test error"}
 
 
 class Story(NamedTuple):
-    """Training from one start: errors of runs and of the limit."""
+    """Training from one init scale: errors of runs and of the limit."""
 
     scale: float
     times: Numbers
@@ -28,14 +27,14 @@ class Story(NamedTuple):
     limit: Mapping[str, Line]
     phases: Timescales
     end: float
-    """The test error at the end, by theory."""
+    """The test error at the fixed point, by theory."""
     weights: Any = None
     """Weights of all trials at all times, and their targets, where they were kept."""
     w_star: Any = None
 
 
 class Stories(NamedTuple):
-    """Stories of one group of starts."""
+    """Stories of one group of init scales."""
 
     group: str
     stories: list[Story]
@@ -43,7 +42,7 @@ class Stories(NamedTuple):
 
 
 def tell_stories(lab: Lab, p: SimpleNamespace, group: str) -> Stories:
-    """Run the experiments of a group of starts: large, small or middle."""
+    """Run the experiments of a group of init scales: large, small or middle."""
     scales, (first, last, count) = getattr(p, group), getattr(p, f"{group}_times")
     times, task = _times(first, last, count), task_of(p, p.aspect_ratio)
     nouns = (DiagonalLinear(1.0, weight_decay=p.weight_decay), task, GradientFlow(last))
@@ -51,7 +50,7 @@ def tell_stories(lab: Lab, p: SimpleNamespace, group: str) -> Stories:
     sizes = {"dim": p.dim, "trials": p.trials, "block_size": len(scales)}
     if group == "small":
         sizes["weights_at"] = times
-    runs = lab.sweep(f"timescales-{group}", simulate, *nouns, **shared, **sizes).to_xarray()
+    runs = lab.simulate(f"timescales-{group}", *nouns, **shared, **sizes).to_xarray()
     accuracy = {"rtol": p.limit_rtol, "time_limit": p.time_limit}
     limits = lab.sweep(f"timescales-{group}-limit", solve_dmft, *nouns, **shared, **accuracy).to_xarray()
     read = lambda data: {name: Line(times, data[name].to_numpy(), data[f"{name}_stderr"].to_numpy()) for name in NAMES}
@@ -65,7 +64,7 @@ def tell_stories(lab: Lab, p: SimpleNamespace, group: str) -> Stories:
 
 
 def _times(first: float, last: float, count: int) -> Numbers:
-    """Return the start and times of which half are even in log t, half in t: phases are short, then long."""
+    """Return time 0 and times of which half are even in log t, half in t: phases are short, then long."""
     half = count // 2
     return np.union1d(np.r_[0.0, np.geomspace(first, last, half)], np.linspace(0.0, last, half + 1))
 

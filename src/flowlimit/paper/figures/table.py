@@ -1,4 +1,4 @@
-"""The paper's table of long-time behaviour, computed: which minimiser training ends at, and how fast it gets there."""
+"""The paper's table of long-time behaviour, computed: which minimiser training converges to, and how fast."""
 
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -24,7 +24,7 @@ WORDS = {"lasso": "l1-regularized", "ridgeless": "ridgeless", "interpolating": "
 
 
 class Row(NamedTuple):
-    """One line of the table: a problem, its end by theory and by convex minimisation, and its rate; by init scale."""
+    """One line of the table: a problem, its fixed point by theory and by minimisation, and its rate; by init scale."""
 
     weight_decay: float
     aspect_ratio: float
@@ -89,13 +89,13 @@ def draw(label: str, data: list[Row]) -> str:
 
 
 def judge_end(label: str, row: Row) -> Verdict:
-    """Judge which minimiser training ends at."""
-    claim = f"{row.where}: ends at the {row.end} solution"
+    """Judge which minimiser training converges to."""
+    claim = f"{row.where}: converges to the {row.end} solution"
     return judge_deviations(label, claim, "minimisers from the fixed point", row.deviations, row.trials)
 
 
 def judge(label: str, data: list[Row]) -> list[Verdict]:
-    """Judge each line: the minimiser it ends at, and what the paper says of rate and start."""
+    """Judge each line: the minimiser it converges to, and what the paper says of rate and init scale."""
     verdicts = []
     for row in data:
         verdicts.append(judge_end(label, row))
@@ -103,7 +103,7 @@ def judge(label: str, data: list[Row]) -> list[Verdict]:
     best = next(row for row in data if row.weight_decay == 0.0 and row.aspect_ratio < 1.0)
     rise = float(best.test_error[-1] / best.test_error[0] - 1.0)
     words = "relative rise of the test error with the init scale"
-    return [*verdicts, Verdict(label, f"{best.where}: better from smaller starts", words, rise, RISE, "above")]
+    return [*verdicts, Verdict(label, f"{best.where}: better from smaller initialisations", words, rise, RISE, "above")]
 
 
 def _judge_slow(label: str, row: Row) -> Verdict:
@@ -115,5 +115,5 @@ def _judge_exponential(label: str, row: Row) -> list[Verdict]:
     slower = float(row.gamma[-1] / row.gamma[0] - 1.0)
     return [
         Verdict(label, f"{row.where}: exponential", "least rate gamma", float(row.gamma.min()), SLOWEST, "above"),
-        Verdict(label, f"{row.where}: slower from smaller starts", "relative rise of gamma", slower, RISE, "above"),
+        Verdict(label, f"{row.where}: slower at smaller init scales", "relative rise of gamma", slower, RISE, "above"),
     ]

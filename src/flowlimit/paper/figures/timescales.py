@@ -1,4 +1,4 @@
-"""Phases of learning: curves in time from large and small starts, and the times that make them fall together."""
+"""Phases of learning: curves from large and small initialisations, and the times that make them fall together."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -88,7 +88,7 @@ def _draw_lazy(panel: Any, story: Story, name: str) -> None:
 
 
 def _draw_schematic(data: Mapping[str, Stories]) -> Any:
-    """Draw one large and one small start, as solved, with their phases named."""
+    """Draw one large and one small initialisation, as solved, with their phases named."""
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, 2, figsize=(6.0, 2.4))

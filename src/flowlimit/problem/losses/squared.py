@@ -5,7 +5,7 @@ from .loss import Loss, Moments
 
 
 class SquaredLoss(Loss):
-    """Loss (1/2)(y - f)^2 a sample, with y = f_star + noise. Errors are the paper's, without the 1/2."""
+    """Loss (1/2)(y - f)^2 per sample, with y = f_star + noise. Errors are the paper's, without the 1/2."""
 
     @property
     def is_difference(self) -> bool:

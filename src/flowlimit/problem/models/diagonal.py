@@ -23,13 +23,13 @@ from .model import Model, gradient_drift
 from .scales import Scale, as_scale, draw_scale, fixed_scale, scale_normals
 
 MOST_LAYERS = 64
-"""Programs grow with the depth, and rates at the start, alpha^(2L-2), leave double precision."""
+"""Programs grow with the depth, and rates at time 0, alpha^(2L-2), leave double precision."""
 MOST_DECADES = 300.0
 RATE = 0.5  # eq. (df_dln): the flow is (d/2) times the gradient
 
 
 class DiagonalLinear(Model):
-    """Diagonal linear network of the given depth L, started at u = v = init_scale.
+    """Diagonal linear network of the given depth L, initialised at u = v = init_scale.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class DiagonalLinear(Model):
         return scale_normals(self.init_scale)
 
     def init(self, normals: Normals, w_star: Scalar) -> Theta:
-        """Start at u = v = init_scale."""
+        """Return u = v = init_scale."""
         scale = draw_scale(self.init_scale, normals)
         return jnp.stack([scale, scale])
 
@@ -114,18 +114,18 @@ class DiagonalLinear(Model):
 
 
 class MirrorDiagonal(Model):
-    """The depth-2 network's flow in its mirror coordinate, one parameter a coordinate."""
+    """The depth-2 network's flow in its mirror coordinate, one parameter per coordinate."""
 
     init_scale: Scalar
     weight_decay: Scalar
 
     @property
     def num_normals(self) -> int:
-        """None: the start is not random."""
+        """None: the initialisation is not random."""
         return 0
 
     def init(self, normals: Normals, w_star: Scalar) -> Theta:
-        """Start at w = 0."""
+        """Return the state with w = 0."""
         return jnp.zeros_like(w_star)
 
     def weight(self, t: Scalar, theta: Theta) -> Scalar:
@@ -156,7 +156,7 @@ class MirrorDiagonalVaried(Model):
         return scale_normals(self.init_scale)
 
     def init(self, normals: Normals, w_star: Scalar) -> Theta:
-        """Start at w = 0 with this coordinate's scale."""
+        """Return the state with w = 0 and this coordinate's scale."""
         return jnp.stack([jnp.zeros_like(w_star), 2.0 * jnp.log(jnp.abs(draw_scale(self.init_scale, normals)))])
 
     def weight(self, t: Scalar, theta: Theta) -> Scalar:

@@ -27,7 +27,7 @@ class Linear(Model):
 
     @property
     def num_normals(self) -> int:
-        """One normal a coordinate."""
+        """One normal per coordinate."""
         return 1
 
     def init(self, normals: Normals, w_star: Scalar) -> Theta:

@@ -34,7 +34,7 @@ class Model(Noun):
     @property
     @abc.abstractmethod
     def num_normals(self) -> int:
-        """How many standard normals the start of a coordinate is made from; 0 for a start that is not random."""
+        """How many standard normals the initialisation of a coordinate is made from; 0 if it is not random."""
 
     @abc.abstractmethod
     def init(self, normals: Normals, w_star: Teacher) -> Theta:

@@ -25,7 +25,7 @@ class Reparametrized(Model):
     weight
         ``theta -> w`` for one coordinate; c numbers for a model with c outputs.
     init
-        Where every coordinate starts: a number, the k numbers of theta, a law, or a function
+        Theta of every coordinate at time 0: a number, the k numbers of theta, a law, or a function
         ``(normals, w_star) -> theta`` of ``num_normals`` standard normals and the target.
     weight_decay, rate
         Of the drift; rate 1 gives `Linear` for ``weight=lambda theta: theta``, rate 1/2 the diagonal network.
@@ -73,7 +73,7 @@ class Reparametrized(Model):
 
     @property
     def num_normals(self) -> int:
-        """As given, or what the law of the start takes."""
+        """As given, or what the law of the initialisation takes."""
         return self.start_normals
 
     def init(self, normals: Normals, w_star: Teacher) -> Theta:

@@ -67,5 +67,5 @@ def draw_scale(scale: Scale, normals: Normals) -> Scalar:
 
 
 def scale_normals(scale: Scale) -> int:
-    """Return how many standard normals a coordinate's scale is made from."""
+    """Return the number of standard normals from which the scale of a coordinate is made."""
     return DRAW_NORMALS if isinstance(scale, Law) else 0

@@ -1,6 +1,6 @@
 """Job scripts and manifests for clusters, to copy and change: ``flowlimit template NAME`` prints one.
 
-They are files of this folder. The tests submit these very files to a scheduler, or validate them.
+They are files of this folder. The tests submit these files to a scheduler, or validate them.
 """
 
 from importlib.resources import files

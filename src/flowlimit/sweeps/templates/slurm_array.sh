@@ -23,7 +23,7 @@ set -euo pipefail
 
 STORE=${STORE:-$SLURM_SUBMIT_DIR/sweep.zarr}
 export NPROC=${SLURM_CPUS_PER_TASK:-1} # threads of XLA, which would take every core of the node
-export JAX_COMPILATION_CACHE_DIR=${JAX_COMPILATION_CACHE_DIR:-$HOME/.cache/flowlimit} # tasks share what one compiled
+export FLOWLIMIT_CACHE=${FLOWLIMIT_CACHE:-$HOME/.cache/flowlimit/programs} # tasks share what one compiled; `flowlimit warm` fills it
 
 if [ $# -eq 0 ]; then
   set -- fixed-point --over model.init_scale=log:0.01:10:40 --over task.aspect_ratio=lin:0.1:2:40

@@ -1,9 +1,9 @@
-"""A sweep by Dask workers that Slurm starts, one a job, and replaces when they die.
+"""A sweep by Dask workers that Slurm starts, one per job, and replaces when they die.
 
     python slurm_dask.py sweep.zarr --jobs 8
 
 Run it where `sbatch` works and where it may stay for as long as the sweep takes: on a login node under tmux, or as a
-small job of its own. If it ends early, run it again: what is in the store is not computed again.
+separate small job. If it ends early, run it again: what is in the store is not computed again.
 
 Change: what a worker is given in `cluster`, how flowlimit is activated there, and the sweep in `main`. What belongs to
 your site can stand in ~/.config/dask/jobqueue.yaml instead, or in variables such as DASK_JOBQUEUE__SLURM__QUEUE=short

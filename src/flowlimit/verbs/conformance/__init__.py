@@ -1,4 +1,4 @@
-"""Whether definition, runs and limit of a problem agree: for a model or a loss of one's own, and for all of ours."""
+"""Whether definition, runs and limit of a problem agree: for a user's model or loss, and for all of the package."""
 
 from .verb import Conformance, ConformanceRow, conform
 

@@ -14,7 +14,7 @@ from ...numerics.streams import Purpose, stream
 from ...problem.models import Model
 from ...problem.tasks import Task
 from ...problem.trainings import Training
-from ...simulation import draw_trial, join, shared_data
+from ...simulation import draw_trial, init_normals, join, shared_data
 from ...simulation.noise import kick, masked, seen_noise, step_keys
 from ...types import PRNGKey
 
@@ -27,7 +27,7 @@ def train_error_by_loop(
     """Return the training error of trial 0 at given times, step times for gradient descent."""
     samples = task.samples(dim)
     data = join(shared_data(task), draw_trial(task, samples, dim, key, jnp.array(0)))
-    normals = jax.random.normal(stream(key, Purpose.INIT, jnp.array(0)), (dim, model.num_normals))
+    normals = init_normals(stream(key, Purpose.INIT, jnp.array(0)), dim, model.num_normals, data.strata)
     assert data.w_star is not None  # a task draws its target
     start = jax.vmap(model.init, in_axes=(0, -1), out_axes=-1)(normals, data.w_star)
     weight = jax.vmap(model.weight, in_axes=(None, -1), out_axes=-1)

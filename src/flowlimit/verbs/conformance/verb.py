@@ -21,7 +21,7 @@ from .loop import train_error_by_loop
 
 LOOP_TIMES = 6
 LOOP_PART = {"steps": 1e-9, "flow": 1e-5}
-"""By how much, relative to the start, the loop's training error may differ."""
+"""By how much, relative to its initial value, the loop's training error may differ."""
 FEWER_STEPS = 20
 """Steps of the coarser of two descents that tend to a flow."""
 MOST_DIM = 10**5
@@ -142,7 +142,7 @@ def _runs(limit: Limit, runs: Runs) -> ConformanceRow:
 
 
 def _small_steps(model: Model, task: Task, flow: Limit, rtol: float, key: Any) -> ConformanceRow:
-    """Compare the test errors of two descents with the flow's, at its end: e(h) = 2 e(h/2) up to the next order."""
+    """Compare the test errors of two descents with the flow's at its last time: e(h) = 2 e(h/2) to the next order."""
     horizon, errors, spread = float(flow.times[-1]), [], []
     for steps in (FEWER_STEPS, 2 * FEWER_STEPS):
         descent = solve_dmft(model, task, GradientDescent(horizon / steps, num_steps=steps), rtol=rtol, key=key)

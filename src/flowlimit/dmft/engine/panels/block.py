@@ -104,7 +104,7 @@ def _linearise_few(replica: Replica, equations: Collocation, theta: NodeTheta) -
 
 
 def _follow(replica: Replica, equations: Collocation, theta: NodeTheta) -> NodeTheta:
-    """Bring the paths to rest at given operators: cheap, and the operators then start from good paths."""
+    """Bring the paths to rest at given operators: cheap, and the operators are then iterated from good paths."""
     weight, paths = equations.weight, replica.paths
 
     def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:

@@ -22,7 +22,7 @@ from ..samples_side import Feedback
 from ..site import NodePaths, NodeTheta, Site, Slopes
 
 at_every_node = jax.vmap(apply_pathwise)
-"""`apply_pathwise` with one matrix a node and path."""
+"""`apply_pathwise` with one matrix per node and path."""
 SHORTER, SHORTEST = 0.25, 1e-3
 """By how much, and to what part, a Newton step is shortened where it overshoots (an exponential readout does)."""
 TILE = 1024
@@ -126,7 +126,7 @@ def _size(residual: NodeTheta) -> Float[Array, "paths"]:
 
 
 class Tangents(NamedTuple):
-    """Small matrices a path with dtheta = from_start dstart + from_g dg_before."""
+    """Small matrices per path with dtheta = from_start dstart + from_g dg_before."""
 
     from_start: Float[Array, "nodes k k few"]
     from_g: Float[Array, "nodes k nodes few"]

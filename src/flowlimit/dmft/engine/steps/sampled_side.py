@@ -6,7 +6,7 @@ Outputs f are paths like weights w: with W = w - w* of covariance C_w, jointly w
     g = z/delta + R_l W + r w*,     z ~ N(0, delta C_l),     r = (E[l f*^T] - R_l E[W w*^T]) E[w* w*^T]^-1.
 
 The last term is what the teacher does besides acting through W: 0 for losses of f - f*, and by Stein's lemma one number
-a step otherwise, which also serves labels that jump, like signs. R_w has the paper's sign, R_l is its I - R_f. With c
+per step otherwise, which also serves labels that jump, like signs. R_w has the paper's sign, R_l is its I - R_f. With c
 outputs every step has c rows, one an output; where their number differs from the teachers', W is w itself.
 """
 

@@ -13,7 +13,7 @@ BINS, POINTS = 80, 2000
 SIGMAS, LOWEST = 6.0, 1e-3
 
 
-def end_law(point: FixedPoint, *found: Minimizer, ax: Axes | None = None) -> Axes:
+def fixed_point_law(point: FixedPoint, *found: Minimizer, ax: Axes | None = None) -> Axes:
     r"""Draw the density of w(infinity), its atom at 0 as an arrow, over bars for minimisers if given.
 
     The arrow's height is the atom's probability on the right-hand axis; bars leave out weights that are exactly 0.
@@ -22,7 +22,7 @@ def end_law(point: FixedPoint, *found: Minimizer, ax: Axes | None = None) -> Axe
     --------
     >>> import flowlimit as fl
     >>> point = fl.fixed_point(fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)))
-    >>> fl.plot.end_law(point).get_xlabel()
+    >>> fl.plot.fixed_point_law(point).get_xlabel()
     'weight $w(\\infty)$'
     """
     instance("point", FixedPoint, "fl.fixed_point(model, task)")(point)
