@@ -77,9 +77,8 @@ def test_dask_workers_are_jobs(slurm, template, tmp_path):
 
 def test_processes_solve_one_problem_together(slurm, template, tmp_path):
     address = f"127.0.0.1:{free_ports(1)[0]}"
-    # compiling is most of the time
-    quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-    variables = {"JAX_COORDINATOR_ADDRESS": address, "JAX_COORDINATOR_BIND_ADDRESS": address, "XLA_FLAGS": quick}
+    variables = {"JAX_COORDINATOR_ADDRESS": address, "JAX_COORDINATOR_BIND_ADDRESS": address}
+    variables["XLA_FLAGS"] = os.environ["XLA_FLAGS"]  # those of all tests: compiling is most of the time
     template("slurm_distributed.py")
     words = [template("slurm_distributed.sh"), str(tmp_path / "a.zarr"), "--num-steps", "10", "--rtol", "0.05"]
     job = slurm.submit(*words, **variables)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import own_settings
 from ..problem.models import Model
 from ..problem.tasks import Dataset
@@ -135,7 +135,7 @@ def _outcome(change: PerStep, train: PerStep) -> Outcome:
     return Outcome()
 
 
-@eqx.filter_jit
+@compiled
 def _iterate(problem: DataProblem, first: Scalar, num_steps: int) -> tuple[Coordinates, tuple[Array, ...]]:
     X, y, delta = problem.data.X, problem.data.y, problem.data.aspect_ratio
     shrinkage = make_shrinkage(problem.case, problem.log_scale)

@@ -5,7 +5,6 @@ numbers come from the implicit function theorem.
 """
 
 import abc
-from functools import partial
 
 import equinox as eqx
 import jax
@@ -13,14 +12,15 @@ import jax.numpy as jnp
 import optimistix as optx
 from jax import lax
 
-from ..numerics.roots import monotone_root
+from ..numerics.roots import near_root
 from ..problem.tasks import Regression
 from ..types import Scalar
 from .channel import make_channel
 from .shrinkage import MirrorThreshold, Shrinkage, ShrunkMoments, SoftThreshold
 
 Pair = tuple[Scalar, Scalar]
-BISECTIONS = 10
+HALVINGS = 10
+"""Of the bounds, before Newton's method."""
 LEAST, MOST = 1e-16, 1e3
 """Bounds of the test error, relative to that before training."""
 TOLERANCE = 1e-13
@@ -119,10 +119,10 @@ def _approach(equations: Equations) -> Pair:
     """
 
     def balanced(log_noise: Scalar) -> Scalar:
-        balance = lambda log_strength, _: equations.evaluate(log_noise, log_strength, rough=True)[1]
-        return _near_root(balance, *equations.bracket(log_noise))
+        balance = lambda log_strength: equations.evaluate(log_noise, log_strength, rough=True)[1]
+        return near_root(balance, *equations.bracket(log_noise), halvings=HALVINGS)
 
-    def lowered(log_noise: Scalar, _: None) -> Scalar:
+    def lowered(log_noise: Scalar) -> Scalar:
         error = equations.evaluate(log_noise, balanced(log_noise), rough=True)[0]
         return -equations.raised(log_noise, error)
 
@@ -131,9 +131,6 @@ def _approach(equations: Equations) -> Pair:
     least = jnp.maximum(noise_var, LEAST * rho2) / delta
     most = (MOST * (rho2 + noise_var) + 10.0 * noise_var / (jnp.abs(1.0 - delta) + LEAST)) / delta
     bounds = 0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)
-    log_noise = _near_root(lowered, *bounds)
+    # Rough moments may miss a root next to a bound: Newton's residual judges the answer.
+    log_noise = near_root(lowered, *bounds, halvings=HALVINGS)
     return log_noise, balanced(log_noise)
-
-
-# Rough moments may miss a root next to a bound: Newton's residual judges the answer.
-_near_root = partial(monotone_root, tolerance=1e-4, max_steps=BISECTIONS, checked=False)

@@ -1,11 +1,11 @@
 """Explicit solutions of single phases, and the scalar flow of infinite data, eq. (dmft_inf_delta)."""
 
 import diffrax
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.stable import scaled_cosh, scaled_sinh
 from ..types import Scalar
 
@@ -43,7 +43,7 @@ def logistic_weights(times: Times, w_star: Paths, start: Paths, weight_decay: Sc
     return jnp.sign(w_star)[None, :] * size / (jnp.exp(-grown) + size * ratio)
 
 
-@eqx.filter_jit
+@compiled
 def infinite_data_weights(
     times: Times, w_star: Paths, init_scale: Scalar | float, weight_decay: Scalar | float = 0.0
 ) -> Grid:

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import DoubleModule, own_settings
 from ..problem.models import DiagonalLinear, Model
 from ..problem.tasks import Regression, Task
@@ -164,7 +165,7 @@ def fixed_point(model: Model, task: Task, *, case: Case | None = None) -> FixedP
     return point
 
 
-@eqx.filter_jit
+@compiled
 def _solve(model: DiagonalLinear, task: Regression, case: Case) -> FixedPoint:
     *numbers, left = _numbers(model, task, case)
     residual = nan_unless(is_valid(model, task, case), left)

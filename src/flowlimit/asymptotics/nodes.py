@@ -48,9 +48,8 @@ def _composite(
     channel: Channel, log_scale: Scalar, strength: Scalar, *, rough: bool
 ) -> tuple[Float[Array, "strata nodes"], Float[Array, "strata nodes"]]:
     """Return Gauss-Legendre nodes and weights on panels; the ends do not matter, so they are not differentiated."""
-    reach = SIGMAS * channel.std
-    end = lambda x: lax.stop_gradient(mirror_threshold(x, log_scale, strength))[:, None]
-    low, high = end(channel.mean - reach), end(channel.mean + reach)
+    ends = channel.mean[None] + SIGMAS * channel.std[None] * jnp.array([[-1.0], [1.0]])
+    low, high = lax.stop_gradient(mirror_threshold(ends, log_scale, strength))[:, :, None]
     edges = low + (high - low) * jnp.linspace(0.0, 1.0, EVEN_PANELS + 1)[None]
     if not rough:
         graded = jnp.clip(jnp.asarray(np.concatenate([-GRADED, GRADED]))[None], low, high)

@@ -11,6 +11,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import Model
@@ -136,7 +137,7 @@ def convergence_rate(model: Model, task: Task, *, case: Case | None = None) -> R
     return rate
 
 
-@eqx.filter_jit
+@compiled
 def _rate(point: FixedPoint) -> Rate:
     if point.case == "lasso":
         zero = nan_unless(~jnp.isnan(point.test_error), 0.0)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import own_settings
 from ..problem.checks import as_float, check_entries
 from ..problem.models import DiagonalLinear, Model
@@ -88,7 +88,7 @@ def small_init_path(model: Model, task: Task, times: float | Sequence[float] | T
     return LassoPath(wanted, penalty, train, test)
 
 
-@eqx.filter_jit
+@compiled
 def _lassos(
     model: DiagonalLinear, task: Regression, penalties: Float[Array, "times"]
 ) -> tuple[Float[Array, "times"], Float[Array, "times"], Float[Array, "times"]]:

@@ -8,12 +8,12 @@ large weights make it fall into bands, this is the band next to gamma, the only 
 
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Complex, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import DoubleModule
 from ..types import Scalar
 from .nodes import LawNodes
@@ -36,7 +36,7 @@ class Spectrum(DoubleModule):
         return jnp.exp(-multiple * times[:, None] * self.x[None, :]) @ weights
 
 
-@eqx.filter_jit
+@compiled
 def make_spectrum(nodes: LawNodes, u: Scalar, gamma: Scalar, aspect_ratio: Scalar) -> Spectrum:
     """Follow u along the cut by Newton's method, from its branch point."""
     y, mass = nodes.root.ravel(), nodes.weights.ravel()

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import DoubleModule, own_settings
 from ..problem.checks import integer, number
 from ..problem.models import DiagonalLinear, Model
@@ -105,7 +106,7 @@ def first_strength(model: DiagonalLinear, task: Regression, case: Case) -> Scala
     return 2.0 * model.weight_decay if case == "lasso" else noise
 
 
-@eqx.filter_jit
+@compiled
 def _evolve(model: DiagonalLinear, task: Regression, first: Scalar, num_steps: int, case: Case) -> StateEvolution:
     shrinkage, delta = make_shrinkage(case, 2.0 * jnp.log(init_scale(model))), task.aspect_ratio
 

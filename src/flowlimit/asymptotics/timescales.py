@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.precision import DoubleModule, own_settings
 from ..numerics.roots import monotone_root
 from ..problem.models import DiagonalLinear, Model
@@ -150,7 +151,7 @@ def _beyond(task: Regression, level: Float[Array, "levels"], *, zero: bool) -> F
     return rows @ task.target.strata().given(zero=zero)
 
 
-@eqx.filter_jit  # its function is new at every call: eagerly it would compile every time
+@compiled  # its function is new at every call: eagerly it would compile every time
 def _median_size(task: Regression) -> Scalar:
     """Return the median of |pull| over coordinates with w* != 0."""
     missing = lambda level, task: 0.5 - _beyond(task, level[None], zero=False)[0]

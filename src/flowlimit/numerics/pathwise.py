@@ -1,7 +1,8 @@
 """Small dense algebra for many paths at once, with paths on the last axis so that each operation is one long vector."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jax import lax
+from jaxtyping import Array, Float, Int
 
 
 def solve_pathwise(
@@ -19,12 +20,15 @@ def solve_pathwise(
     [1.5, 2.0]
     """
     n = matrix.shape[0]
-    table = jnp.concatenate([matrix, right], axis=1)
-    for i in range(n):
-        # columns up to i are done with: only what is to the right is carried on
-        row = table[i, 1:] / table[i, :1]
-        table = (table[:, 1:] - table[:, :1] * row[None]).at[i].set(row)
-    return table
+
+    def eliminate(i: Int[Array, ""], table: Float[Array, "n all paths"]) -> Float[Array, "n all paths"]:
+        row = lax.dynamic_index_in_dim(table, i, axis=0)
+        row = row / lax.dynamic_index_in_dim(row, i, axis=1)
+        own = (jnp.arange(n) == i)[:, None, None]
+        return jnp.where(own, row, table - lax.dynamic_index_in_dim(table, i, axis=1) * row)
+
+    # a loop, though it carries columns on that are done with: written out, its compilation costs more than that
+    return lax.fori_loop(0, n, eliminate, jnp.concatenate([matrix, right], axis=1))[:, n:]
 
 
 def apply_pathwise(

@@ -7,11 +7,11 @@ integral of the derivative must be the difference of the values. Kinks pass.
 
 from collections.abc import Callable, Iterable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..types import Scalar
 from .flow import Flow
 from .functions import is_users
@@ -42,7 +42,7 @@ def _refuse(missed: Scalar, words: str) -> None:
         raise ValueError(f"{words}; the limit needs functions without jumps, so make it smooth, e.g. jnp.tanh(50 x)")
 
 
-@eqx.filter_jit
+@compiled
 def _model_jumps(flow: Flow) -> tuple[Scalar, Scalar]:
     normals = jax.random.normal(jax.random.key(1), (flow.num_normals,))
     start, t = flow.init(normals, jnp.ones(flow.teachers)), jnp.zeros(())
@@ -61,7 +61,7 @@ def _most(missed: Iterable[Scalar]) -> Scalar:
     return jnp.max(jnp.where(jnp.isfinite(each), each, 0.0))
 
 
-@eqx.filter_jit
+@compiled
 def _residual_jump(flow: Flow) -> Scalar:
     along = 2.0 * REACH * jnp.cos(1.0 + jnp.arange(max(1, sum(flow.outputs)), dtype=float)).reshape(flow.outputs)
     label = (jnp.full(flow.teachers, 0.7), jnp.array(0.3))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from ..numerics.balanced import balanced_normals
+from ..numerics.compiling import compiled
 from ..numerics.streams import Purpose, stream
 from ..problem.designs import Design, RowDesign
 from ..problem.tasks import DataSource, Task
@@ -99,7 +100,7 @@ def trial_data(
     return Part(own, w_star @ X.T, rows.take(task.noise_scale * normals), w_star, strata=strata)
 
 
-draw_trial = eqx.filter_jit(trial_data)
+draw_trial = compiled(trial_data)
 """The same, as one program: drawn eagerly, every operation compiles by itself."""
 
 

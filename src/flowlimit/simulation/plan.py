@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
+from ..numerics.compiling import compiled
 from ..numerics.devices import checked_devices
 from ..numerics.memory import gibibytes
 from ..numerics.streams import as_key
@@ -256,7 +257,7 @@ def _starts_at_random(model: Model) -> bool:
     return any(not np.array_equal(start, starts[0]) for start in starts)
 
 
-@eqx.filter_jit
+@compiled
 def _first_start(model: Model, normals: Normals, w_star: Scalar) -> Theta:
     return model.init(normals, w_star)
 

@@ -14,6 +14,7 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Int
 
+from ..numerics.compiling import compiled
 from ..numerics.devices import put
 from ..numerics.streams import Purpose, stream
 from ..problem.flow import Flow
@@ -45,7 +46,7 @@ def make_mesh(devices: tuple[Any, ...], devices_per_trial: int) -> Mesh:
     return Mesh(np.array(devices).reshape(-1, devices_per_trial), (TRIAL, ROW))
 
 
-@eqx.filter_jit
+@compiled
 def draw(
     mesh: Mesh, rows: Rows, task: Task, dim: int, shared: Part, key: PRNGKey, trials: Trials, draws: Draws
 ) -> Part:
@@ -59,7 +60,7 @@ def draw(
     return _spread(mesh, one, (task, key, shared), trials, like)
 
 
-@eqx.filter_jit
+@compiled
 def start(setting: Setting, own: Part, key: PRNGKey, trials: Trials) -> State:
     """State of all models at time 0, for a batch of trials."""
 
@@ -71,7 +72,7 @@ def start(setting: Setting, own: Part, key: PRNGKey, trials: Trials) -> State:
     return _spread(setting.mesh, one, (setting, key), (own, trials))
 
 
-@eqx.filter_jit
+@compiled
 def advance(setting: Setting, own: Part, state: State, chunk: Chunk) -> tuple[State, Chunked]:
     """Run a batch of trials to the stop of a chunk."""
 

@@ -5,11 +5,11 @@ for each coordinate) and E = dl/df. Its large eigenvalues are those of X (C A) X
 largest eigenvalue of X^T X / delta times max |C A|, and real and negative where C A <= 0, as for every gradient flow.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from ..numerics.compiling import compiled
 from ..problem.flow import Flow
 from ..types import Coordinates, Matrix, Output, OutputRows, Scalar, Theta, ThetaRows
 from .rows import Rows
@@ -55,7 +55,7 @@ def largest_eigenvalue(X: Matrix, rows: Rows, iterations: int = 40) -> Scalar:
     return jax.lax.fori_loop(0, iterations, body, (v / jnp.sqrt(jnp.sum(v**2)), jnp.zeros(())))[1]
 
 
-@eqx.filter_jit
+@compiled
 def push(flow: Flow, dim: int) -> tuple[Scalar, Scalar]:
     """Smallest and largest C A at time 0, over a typical draw of the initialisation."""
     normals = jax.random.normal(jax.random.key(0), (dim, flow.num_normals))

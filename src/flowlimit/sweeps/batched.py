@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,6 +17,7 @@ from ..asymptotics.case import Case, cases_of
 from ..asymptotics.fixed_point import fixed_point
 from ..asymptotics.rate import NO_RATE, convergence_rate
 from ..asymptotics.timescales import timescales
+from ..numerics.compiling import compiled
 from ..numerics.precision import own_settings
 from ..results import Code, Outcome
 from .points import Columns, Points
@@ -77,7 +77,7 @@ def _run(problem: Swept, names: tuple[str, ...], table: np.ndarray, case: Case |
     return [Row(own, outcome_of(None, own), seconds) for own in every]
 
 
-@eqx.filter_jit
+@compiled
 def _batch(
     verb: Callable[..., Any],
     nouns: Mapping[str, Any],

@@ -5,13 +5,13 @@ derivative of cosh is at most its second, so a step of length log(1 + s)/s, with
 descends (generalised self-concordance): no line search, and from nu = 0 at any init scale.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
 
+from ...numerics.compiling import compiled
 from ...numerics.stable import scaled_cosh, scaled_sinh
 from ...types import Coordinates, Matrix, Samples, Scalar
 
@@ -27,7 +27,7 @@ def dual_newton(X: Matrix, y: Samples, log_scale: Float[Array, "..."]) -> tuple[
     return np.asarray(w), float(residual), int(steps)
 
 
-@eqx.filter_jit
+@compiled
 def _solve(X: Matrix, y: Samples, log_scale: Coordinates) -> tuple[Coordinates, Scalar, Int[Array, ""]]:
     size = jnp.maximum(jnp.linalg.norm(y), jnp.finfo(y.dtype).tiny)
 

@@ -4,13 +4,13 @@ On a guessed support with guessed signs the minimiser solves a linear system; th
 conditions hold, and then the answer is exact to rounding. Until then accelerated proximal gradient goes on.
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 from jax import lax
 from jaxtyping import Array, Float
 
+from ...numerics.compiling import compiled
 from ...numerics.proximal import soft_threshold
 from ...types import Coordinates, Matrix, Samples, Scalar
 
@@ -62,7 +62,7 @@ def _largest_eigenvalue(X: np.ndarray) -> float:
     return max(float(top), np.finfo(float).tiny) * dim / samples
 
 
-@eqx.filter_jit
+@compiled
 def _accelerated(X: Matrix, y: Samples, state: State, weight_decay: Scalar, lipschitz: Scalar) -> State:
     """Take Nesterov's steps, restarted whenever the momentum points uphill (O'Donoghue and Candes)."""
     delta = X.shape[0] / X.shape[1]

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 from ...numerics.blocks import Edges, panels
+from ...numerics.compiling import compiled
 from ...numerics.devices import of_first_process
 from ...types import Scalar
 from ..engine.march import advance_blocks, in_room, start
@@ -102,7 +102,7 @@ def first_length(replica: Replica, horizon: float) -> float:
     return min(horizon, FIRST_RATES / fastest) if fastest > 0.0 else horizon
 
 
-@eqx.filter_jit
+@compiled
 def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
     def rate(site: Site, paths: Paths) -> Scalar:
         theta, zero = paths.theta[None], jnp.zeros((1, paths.theta.shape[1]))

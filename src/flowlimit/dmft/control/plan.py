@@ -4,13 +4,13 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
+from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ...numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
 from ...numerics.streams import Purpose, stream
@@ -42,7 +42,7 @@ STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
 
 
-_make_paths = eqx.filter_jit(make_paths)
+_make_paths = compiled(make_paths)
 
 
 @dataclass(frozen=True)

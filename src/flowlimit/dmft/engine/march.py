@@ -3,7 +3,6 @@
 import time
 from dataclasses import replace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +10,7 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ...numerics.blocks import Blocks
+from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
 from ...numerics.devices import any_process, put_everywhere
 from .history import Node
@@ -42,7 +42,7 @@ def march(replica: Replica, blocks: Blocks, observables: int, deadline: Deadline
 
 
 # The rows are large and updated in place. The front is not, so that a block can be tried again.
-@eqx.filter_jit(donate="all-except-first")
+@compiled(donate="all-except-first")
 def advance_blocks(fixed: tuple[Replica, Blocks, Node, Node, Front], rows: Rows) -> tuple[Front, Rows]:
     """Solve so many blocks, the first of which is the solve's block number ``first``; see `in_room`."""
     return on_devices(fixed[0].mesh, _advance, *fixed, rows, like=(fixed[4], rows))
@@ -56,7 +56,7 @@ def in_room(replica: Replica, blocks: Blocks, first: int = 0) -> tuple[Blocks, N
     return put_everywhere(replica.mesh, (jax.tree.map(pad, blocks), jnp.array(first), jnp.array(count)))
 
 
-@eqx.filter_jit
+@compiled
 def start(replica: Replica, observables: int) -> tuple[Front, Rows]:
     """Return the front at time 0 and rows of which none is reached."""
     begin = lambda replica: _start(replica, observables)

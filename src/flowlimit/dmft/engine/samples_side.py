@@ -74,33 +74,42 @@ def root_rows(
     at the floor would otherwise come and go from iteration to iteration, and from replica to replica. ``total`` sums
     over devices.
     """
-    first, size = total((onto_history(F, Q, node), jnp.sum(F**2, axis=1)))
-    rest = F - times_history(first, Q, node)
-    second = total(onto_history(rest, Q, node))
-    rest = rest - times_history(second, Q, node)
+    size = total(jnp.sum(F**2, axis=1))
+
+    def project(_: Node, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        rest, known = carry
+        onto = total(onto_history(rest, Q, node))
+        return rest - times_history(onto, Q, node), known + onto
+
+    rest, known = lax.fori_loop(0, 2, project, (F, jnp.zeros((F.shape[0], Q.shape[0]))))
     lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
     floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
     above = lambda i, square: square > jnp.where(settled, FAR_ABOVE**2, 1.0) * floor[i]
     keep = lambda i, square: (above(i, square) | (settled & fresh[i])) & (square > lowest[i])
     own, rest, fresh = _gram_schmidt(rest, keep, total)
-    return Root(lax.dynamic_update_slice_in_dim(first + second, own, node, axis=1), rest, fresh)
+    return Root(lax.dynamic_update_slice_in_dim(known, own, node, axis=1), rest, fresh)
 
 
 def _gram_schmidt(
-    rows: Float[Array, "q M1"], keep: Callable[[int, Scalar], Bool[Array, ""]], total: Total
+    rows: Float[Array, "q M1"], keep: Callable[[Node, Scalar], Bool[Array, ""]], total: Total
 ) -> tuple[Float[Array, "q q"], Float[Array, "q M1"], Bool[Array, "q"]]:
     """Return L, Q with rows = L Q, and which rows were kept; the others have rows of 0 in Q."""
     q, tiny = rows.shape[0], jnp.finfo(rows.dtype).tiny
-    L, Q, kept = jnp.zeros((q, q)), jnp.zeros_like(rows), []
-    for i in range(q):
-        row, known = rows[i], jnp.zeros(q)
-        for _ in range(2):
+
+    def one(i: Node, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        L, Q, kept = carry
+
+        def project(_: Node, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            row, known = carry
             onto = total(Q @ row)
-            row, known = row - onto @ Q, known + onto
+            return row - onto @ Q, known + onto
+
+        row, known = lax.fori_loop(0, 2, project, (rows[i], jnp.zeros(q)))
         square = total(row @ row)
         real = keep(i, square) & (square > tiny)
         norm = jnp.sqrt(jnp.where(real, square, 1.0))  # a root of 0 would have an infinite derivative
-        L = L.at[i].set(known).at[i, i].set(jnp.where(real, norm, 0.0))
-        Q = Q.at[i].set(jnp.where(real, row / norm, 0.0))
-        kept.append(real)
-    return L, Q, jnp.stack(kept)
+        known = known.at[i].set(jnp.where(real, norm, 0.0))
+        return L.at[i].set(known), Q.at[i].set(jnp.where(real, row / norm, 0.0)), kept.at[i].set(real)
+
+    # loops, not lists of operations: the compiler's time goes with their number
+    return lax.fori_loop(0, q, one, (jnp.zeros((q, q)), jnp.zeros_like(rows), jnp.zeros(q, dtype=bool)))

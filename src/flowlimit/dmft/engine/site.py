@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ...numerics.compiling import compiled
 from ...problem.flow import Flow
 from ...types import Output, Scalar
 
@@ -113,7 +114,7 @@ class Site(eqx.Module):
         return jax.vmap(jax.vmap(function, in_axes=(None, -1), out_axes=-1))
 
 
-@eqx.filter_jit
+@compiled
 def _two_jacobians(site: Site) -> tuple[Jacobians, Jacobians]:
     paths = jax.random.normal(jax.random.key(0), (site.parameters + site.outputs, POINTS))
     theta, g = paths[: site.parameters], paths[site.parameters :]

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
+from ...numerics.compiling import compiled
 from ...results import PathSample
 from ..engine.replica import Replica
 from ..engine.shards import on_devices, read_columns, without_history
@@ -48,7 +48,7 @@ def read_solution(replica: Replica, rows: Rows, nodes: int) -> Solution:
     return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end), C_w, initial)
 
 
-@eqx.filter_jit
+@compiled
 def _correlation(mesh: Mesh | None, paths: Paths, rows: Rows) -> Float[Array, "N N"]:
     """Return C_w from all paths."""
     own = lambda paths, rows: paths.total((rows.W * paths.probability[None]) @ rows.W.T)

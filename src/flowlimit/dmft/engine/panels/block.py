@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 from ....numerics.blocks import Blocks
 from ....types import Scalar
 from ...settings import Iteration
-from ..history import Node, before, onto_history, times_history
+from ..history import Node, before, onto_history, times_histories, times_history
 from ..replica import Replica
 from ..samples_side import Feedback, Root, feedback_rows, noise_columns, root_rows
 from ..site import NodePaths, NodeTheta
@@ -92,8 +92,9 @@ def _equations(
     replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, root: Root
 ) -> Collocation:
     """Return the block's equations at given operators: g = z/delta + memory of earlier blocks + G (w - w*)."""
-    z = times_history(root.L, replica.paths.normals, node + root.L.shape[0])  # over sqrt(delta)
-    source = z / jnp.sqrt(replica.setting.aspect_ratio) + times_history(G.past, rows.W, node)  # eq. (gf_g)
+    # z/delta with z = sqrt(delta) L normals, eq. (gf_g); both rows are zero from where nothing is known yet
+    noise = (root.L / jnp.sqrt(replica.setting.aspect_ratio), replica.paths.normals)
+    source = times_histories(node + root.L.shape[0], noise, (G.past, rows.W))
     return Collocation(replica.site, block, G.own, front.theta, source, replica.paths.w_star)
 
 

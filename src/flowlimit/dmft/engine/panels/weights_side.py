@@ -110,14 +110,14 @@ def _newton_step(equations: Collocation, theta: NodeTheta) -> NodeTheta:
         part = jnp.where(carry[1], SHORTER * carry[0], carry[0])
         return part, worse(part) & (part > SHORTEST)
 
-    part = jnp.ones(M)
-    part, _ = lax.while_loop(lambda carry: jnp.any(carry[1]), shorten, (part, worse(part)))
+    longer = jnp.full(M, 1.0 / SHORTER), jnp.ones(M, dtype=bool)  # so that the first pass tries the whole step
+    part, _ = lax.while_loop(lambda carry: jnp.any(carry[1]), shorten, longer)
     return theta - part[None, None] * step
 
 
 def better_start(equations: Collocation, guesses: tuple[NodeTheta, NodeTheta]) -> NodeTheta:
     """Return, path by path, the guess with the smaller residual."""
-    first, second = (_size(_collocate(equations, theta)[2]) for theta in guesses)
+    first, second = lax.map(lambda theta: _size(_collocate(equations, theta)[2]), jnp.stack(guesses))
     return jnp.where((second < first)[None, None], guesses[1], guesses[0])
 
 
