@@ -66,6 +66,37 @@ def dataset():
     return fl.Dataset(X, X @ w_star + 0.1 * rng.normal(size=samples), w_star=w_star, noise_var=0.01)
 
 
+@pytest.fixture
+def traced(monkeypatch):
+    """Return a function that does some work and returns what jax traced or compiled meanwhile.
+
+    There is space for programs: a process that ran many tests would drop all of them in the middle, for want of it.
+    """
+    from jax._src import monitoring  # the only place with a way to unregister
+
+    from flowlimit.numerics import programs
+
+    with monkeypatch.context() as early:
+        early.setattr(programs, "PART", 0.6 * programs.PART)
+        programs.drop_programs()
+
+    def during(work):
+        events = []
+
+        def note(name, seconds, **about):
+            if name.endswith(("jaxpr_trace_duration", "backend_compile_duration")):
+                events.append((name, about))
+
+        jax.monitoring.register_event_duration_secs_listener(note)
+        try:
+            work()
+        finally:
+            monitoring.unregister_event_duration_listener(note)
+        return events
+
+    return during
+
+
 def run_job(script, *, devices, processes=1, timeout=300):
     """What a script prints as json, run by processes of their own that share one job, each with so many devices.
 

@@ -8,27 +8,16 @@ from collections import Counter
 import equinox as eqx
 import jax
 import pytest
-from jax._src import monitoring  # the only place with a way to unregister
 from table import ROWS
 
 import flowlimit as fl
-from flowlimit.numerics import programs
 
 QUICK = ("network, descent",)
 """Rows that plain pytest runs too."""
 
 
-@pytest.fixture
-def room(monkeypatch):
-    """Room for a row's programs: they must not be dropped, and traced again, in the middle of it."""
-    with monkeypatch.context() as early:
-        early.setattr(programs, "PART", 0.6 * programs.PART)
-        programs.drop_programs()
-
-
-@pytest.mark.usefixtures("room")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in ROWS])
-def test_row(name):
+def test_row(name, traced):
     found = fl.conform(*ROWS[name])
     assert found.passed, found
     model, task, training = ROWS[name]
@@ -37,22 +26,6 @@ def test_row(name):
         changed = jax.tree.map(lambda x: 1.01 * x if eqx.is_inexact_array(x) and not x.ndim else x, model)
         assert not traced(lambda: fl.simulate(changed, task, training, dim=400, trials=20, key=1))
         assert not traced(lambda: fl.solve_dmft(changed, task, training, rtol=0.19, throw=False))
-
-
-def traced(work):
-    """Return what jax traced or compiled during some work."""
-    events = []
-
-    def note(name, seconds, **about):
-        if name.endswith(("jaxpr_trace_duration", "backend_compile_duration")):
-            events.append((name, about))
-
-    jax.monitoring.register_event_duration_secs_listener(note)
-    try:
-        work()
-    finally:
-        monitoring.unregister_event_duration_listener(note)
-    return events
 
 
 def test_everything_is_there_twice():

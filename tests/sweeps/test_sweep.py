@@ -250,3 +250,9 @@ def test_an_executor_that_is_none_is_refused():
         fl.sweep(numbers, MODEL, TASK, over={"factor": [1]}, most=0)
     with pytest.raises(fl.FlowlimitError, match="returned a str"):
         fl.sweep(lambda model, task: "x", MODEL, TASK, over={"model.init_scale": [1.0]})
+
+
+@pytest.mark.parametrize("workers", [0, -1, 2.5, True, "2"])
+def test_a_cluster_needs_workers(workers):
+    with pytest.raises(ValueError, match=r"workers: given .*needs an int of at least 1"):
+        fl.local_cluster(workers)

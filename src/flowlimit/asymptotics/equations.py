@@ -9,10 +9,10 @@ import abc
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optimistix as optx
 from jax import lax
+from jaxtyping import Array, Float
 
-from ..numerics.roots import near_root
+from ..numerics.roots import near_root, newton_root
 from ..problem.tasks import Regression
 from ..types import Scalar
 from .channel import make_channel
@@ -23,7 +23,7 @@ HALVINGS = 10
 """Of the bounds, before Newton's method."""
 LEAST, MOST = 1e-16, 1e3
 """Bounds of the test error, relative to that before training."""
-TOLERANCE = 1e-13
+TOLERANCE, NEWTON_STEPS = 1e-13, 64
 
 
 class Equations(eqx.Module):
@@ -101,15 +101,14 @@ class InterpolatorEquations(Equations):
 def solve_equations(equations: Equations) -> tuple[Pair, Scalar]:
     """Return (log noise, log strength) with delta noise^2 = error + sigma^2 and a balancing strength; a residual."""
 
-    def residuals(unknowns: Pair, equations: Equations) -> Pair:
+    def residuals(unknowns: Float[Array, "2"]) -> Float[Array, "2"]:
         error, balance = equations.evaluate(*unknowns)
-        return equations.raised(unknowns[0], error), balance
+        return jnp.stack([equations.raised(unknowns[0], error), balance])
 
-    start = lax.stop_gradient(_approach(jax.tree.map(lax.stop_gradient, equations)))
-    solver = optx.Newton(rtol=TOLERANCE, atol=TOLERANCE)
-    found = optx.root_find(residuals, solver, start, equations, max_steps=64, throw=False)
-    left = jax.tree.map(lax.stop_gradient, residuals(found.value, equations))
-    return found.value, jnp.maximum(jnp.abs(left[0]), jnp.abs(left[1]))
+    start = jnp.stack(_approach(jax.tree.map(lax.stop_gradient, equations)))
+    found = newton_root(residuals, start, tolerance=TOLERANCE, max_steps=NEWTON_STEPS)
+    left = jnp.max(jnp.abs(lax.stop_gradient(residuals(found))))
+    return (found[0], found[1]), left
 
 
 def _approach(equations: Equations) -> Pair:

@@ -16,7 +16,7 @@ COMMANDS = {
     "chromium": "tests of the explorer in a real browser",
     "slurmctld": "tests of job arrays on a real Slurm",
 }
-CORE = ("jax", "jaxlib", "equinox", "diffrax", "optimistix", "numpy", "scipy", "xarray", "zarr", "matplotlib")
+CORE = ("jax", "jaxlib", "equinox", "diffrax", "numpy", "scipy", "xarray", "zarr", "matplotlib")
 
 
 def doctor(

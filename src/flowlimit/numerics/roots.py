@@ -1,14 +1,23 @@
-"""Roots of monotone functions of one number."""
+"""Roots of functions of one number or two, with implicit derivatives of every order.
+
+Short loops around `jax.lax.custom_root`: a function is in the program once or twice, where a general solver has
+it up to a dozen times when solvers are nested, and most of what a closed form costs is its compilation.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
-import optimistix as optx
 from jax import lax
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from ..types import Scalar
+
+Two = Float[Array, "2"]
+Bounds = tuple[Scalar, Scalar]
+Iterate = tuple[Two, Bool[Array, ""], Int[Array, ""]]
+"""Where Newton's method is, whether it still moves, and after how many steps."""
 
 
 def monotone_root(
@@ -31,19 +40,28 @@ def monotone_root(
     >>> float(monotone_root(lambda x, c: x**2 - c, jnp.array(0.0), jnp.array(1.0), jnp.array(2.0)))
     nan
     """
-    solver = optx.Bisection(rtol=tolerance, atol=tolerance, flip=not rising)
-    options = {"lower": lower, "upper": upper}
-    middle = (lower + upper) / 2.0
-    root = optx.root_find(function, solver, middle, given, options=options, max_steps=max_steps, throw=False).value
-    below, above = (function(bound, given) if rising else -function(bound, given) for bound in (lower, upper))
+    rises = lambda x: function(x, given) if rising else -function(x, given)
+    bounds = lax.stop_gradient((lower, upper))
+
+    def solve(rises: Callable[[Scalar], Scalar], middle: Scalar) -> Scalar:
+        def apart(carry: tuple[Bounds, Int[Array, ""]]) -> Bool[Array, ""]:
+            (lower, upper), steps = carry
+            return (upper - lower > tolerance * (1.0 + jnp.abs(lower))) & (steps < max_steps)
+
+        (lower, upper), _ = lax.while_loop(
+            apart, lambda carry: (_halve(rises, carry[0]), carry[1] + 1), (bounds, jnp.array(0))
+        )
+        return (lower + upper) / 2.0
+
+    root = lax.custom_root(rises, (bounds[0] + bounds[1]) / 2.0, solve, lambda slope, y: y / slope(jnp.ones_like(y)))
+    below, above = lax.map(rises, jnp.stack(bounds))
     return jnp.where((below <= 0.0) & (above >= 0.0), root, jnp.nan)
 
 
 def near_root(function: Callable[[Scalar], Scalar], lower: Scalar, upper: Scalar, *, halvings: int) -> Scalar:
     """Return a rising function's root to ``2**-halvings`` of the distance of two bounds, for a first guess.
 
-    The nearer bound if there is no root between them. The function is in the program once: nested, a solver's bisection
-    has it a dozen times.
+    The nearer bound if there is no root between them.
 
     Examples
     --------
@@ -51,12 +69,44 @@ def near_root(function: Callable[[Scalar], Scalar], lower: Scalar, upper: Scalar
     >>> float(near_root(lambda x: x - 0.3, jnp.array(0.0), jnp.array(1.0), halvings=2))
     0.375
     """
-
-    def halve(_: Int[Array, ""], bounds: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
-        lower, upper = bounds
-        middle = (lower + upper) / 2.0
-        below = function(middle) < 0.0
-        return jnp.where(below, middle, lower), jnp.where(below, upper, middle)
-
-    lower, upper = lax.fori_loop(0, halvings, halve, (lower, upper))
+    lower, upper = lax.fori_loop(0, halvings, lambda _, bounds: _halve(function, bounds), (lower, upper))
     return (lower + upper) / 2.0
+
+
+def _halve(rises: Callable[[Scalar], Scalar], bounds: Bounds) -> Bounds:
+    lower, upper = bounds
+    middle = (lower + upper) / 2.0
+    below = rises(middle) < 0.0
+    return jnp.where(below, middle, lower), jnp.where(below, upper, middle)
+
+
+def newton_root(function: Callable[[Two], Two], start: Two, *, tolerance: float, max_steps: int) -> Two:
+    """Return a root of two equations near ``start`` by Newton's method; where it does not converge, its last iterate.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> circle_and_line = lambda x: jnp.array([x @ x - 2.0, x[0] - x[1]])
+    >>> newton_root(circle_and_line, jnp.array([2.0, 1.0]), tolerance=1e-13, max_steps=20).round(6).tolist()
+    [1.0, 1.0]
+    """
+
+    def solve(function: Callable[[Two], Two], start: Two) -> Two:
+        def step(carry: Iterate) -> Iterate:
+            x, _, steps = carry
+            J, value = jax.jacfwd(lambda x: (function(x),) * 2, has_aux=True)(x)
+            dx = _solve_two(J, value)
+            moving = jnp.any(jnp.abs(dx) > tolerance * (1.0 + jnp.abs(x)))  # False at a NaN
+            return x - dx, moving, steps + 1
+
+        start_here = (start, jnp.array(True), jnp.array(0))
+        return lax.while_loop(lambda carry: carry[1] & (carry[2] < max_steps), step, start_here)[0]
+
+    tangent = lambda slope, y: _solve_two(jax.jacfwd(slope)(jnp.zeros_like(y)), y)
+    return lax.custom_root(function, lax.stop_gradient(start), solve, tangent)
+
+
+def _solve_two(J: Float[Array, "2 2"], y: Two) -> Two:
+    """Solve two linear equations by Cramer's rule."""
+    determinant = J[0, 0] * J[1, 1] - J[0, 1] * J[1, 0]
+    return jnp.stack([J[1, 1] * y[0] - J[0, 1] * y[1], J[0, 0] * y[1] - J[1, 0] * y[0]]) / determinant

@@ -14,6 +14,8 @@ def local_cluster(workers: int) -> Any:
     >>> with fl.local_cluster(2) as cluster, Client(cluster) as client:  # doctest: +SKIP
     ...     fl.sweep(fl.fixed_point, model, task, over=axes, store="atlas.zarr", executor=client)
     """
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise ValueError(f"workers: given {workers!r}, needs an int of at least 1, e.g. fl.local_cluster(2)")
     from distributed import LocalCluster
 
     # NPROC is how XLA is told the number of its threads; it would take all cores in every worker.

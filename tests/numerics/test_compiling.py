@@ -1,0 +1,48 @@
+"""Compiled functions: the same numbers with and without the compiler's options, alone and inside another function."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from flowlimit.numerics import compiling
+from flowlimit.numerics.compiling import compiled
+
+
+def wave(x, name):
+    return jnp.sin(x) * 2.0 if name == "sine" else jnp.cos(x)
+
+
+def test_same_numbers_as_without_options():
+    x = np.linspace(0.0, 1.0, 7)
+    for name in ("sine", "cosine"):
+        assert np.allclose(compiled(wave)(x, name), eqx.filter_jit(wave)(x, name), rtol=1e-15, atol=0.0)
+
+
+def test_inside_another_compiled_function_and_under_derivatives():
+    quick = compiled(wave)
+    nested = jax.jit(lambda x: quick(x, "sine") + 1.0)  # options would be refused here
+    assert np.isclose(nested(jnp.array(0.3)), 2.0 * np.sin(0.3) + 1.0)
+    assert np.isclose(jax.grad(lambda x: quick(x, "sine"))(0.3), 2.0 * np.cos(0.3))
+
+
+def test_donated_arrays_are_used_up():
+    add = compiled(lambda fixed, x: x + fixed, donate="all-except-first")
+    fixed, x = jnp.ones(3), jnp.ones(3)
+    assert add(fixed, x).tolist() == [2.0, 2.0, 2.0]
+    assert x.is_deleted()
+    assert not fixed.is_deleted()
+
+
+def test_options_that_the_compiler_does_not_know_are_left_out(monkeypatch):
+    monkeypatch.setattr(compiling, "QUICK", {"xla_no_such_option": True})
+    compiling.quick_options.cache_clear()
+    try:
+        assert compiling.quick_options() == {}
+        assert float(compiled(wave)(jnp.array(0.0), "cosine")) == 1.0
+    finally:
+        compiling.quick_options.cache_clear()
+
+
+def test_this_version_of_the_compiler_knows_them():
+    assert compiling.quick_options() == compiling.QUICK
