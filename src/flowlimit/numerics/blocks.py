@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -61,11 +62,9 @@ def gauss_rule(order: int) -> Rule:
 def panels(edges: Edges, order: int) -> Blocks:
     """Return Gauss-Legendre panels between given edges."""
     rule, lengths = gauss_rule(order), np.diff(edges)
-    return Blocks(
-        jnp.asarray(edges[:-1, None] + lengths[:, None] * rule.nodes),
-        jnp.asarray(lengths[:, None, None] * rule.inner),
-        jnp.asarray(lengths[:, None] * rule.weights),
-    )
+    times, inner = edges[:-1, None] + lengths[:, None] * rule.nodes, lengths[:, None, None] * rule.inner
+    # put as they are: `asarray` would compile a program for every number of panels
+    return Blocks(*map(jax.device_put, (times, inner, lengths[:, None] * rule.weights)))
 
 
 def steps(sizes: Float[Array, "count"]) -> Blocks:
