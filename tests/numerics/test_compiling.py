@@ -24,6 +24,12 @@ def test_inside_another_compiled_function_and_under_derivatives():
     nested = jax.jit(lambda x: quick(x, "sine") + 1.0)  # options would be refused here
     assert np.isclose(nested(jnp.array(0.3)), 2.0 * np.sin(0.3) + 1.0)
     assert np.isclose(jax.grad(lambda x: quick(x, "sine"))(0.3), 2.0 * np.cos(0.3))
+    known = jax.jit(lambda x: quick(np.ones(()), "sine") + x)  # nothing that is traced among its arguments
+    assert np.isclose(known(jnp.array(0.3)), 2.0 * np.sin(1.0) + 0.3)
+    rows = jax.jit(jax.vmap(lambda x: quick(x, "sine")))(jnp.array([0.1, 0.2]))
+    assert np.allclose(rows, 2.0 * np.sin([0.1, 0.2]))
+    assert np.allclose(jax.vmap(lambda x: quick(x, "sine"))(jnp.array([0.1, 0.2])), rows)
+    assert np.isclose(jax.lax.fori_loop(0, 3, lambda _, x: quick(x, "sine"), 0.0), 0.0)
 
 
 def test_donated_arrays_are_used_up():

@@ -11,6 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.core import Tracer
 
 QUICK = {"xla_cpu_use_fusion_emitters": False}
@@ -28,6 +29,11 @@ def quick_options() -> dict[str, Any]:
     except jax.errors.JaxRuntimeError:
         return {}
     return QUICK
+
+
+def is_staged() -> bool:
+    """Whether operations become part of a program that is being traced, instead of being carried out."""
+    return isinstance(lax.full((), 0.0), Tracer)
 
 
 @overload
@@ -53,7 +59,7 @@ def compiled(function: Callable[..., Any] | None = None, *, donate: Donate = "no
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs)))
+        traced = is_staged() or any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs)))
         return (inner if traced else outer())(*args, **kwargs)  # options are for whole programs
 
     return call
