@@ -1,6 +1,8 @@
 """Save and load: everything comes back, and what cannot be read says so."""
 
 import dataclasses
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,7 +114,7 @@ def test_the_file_is_the_tree(tmp_path, task):
     runs = fl.simulate(fl.Linear(), task, STEPS, dim=20, trials=2, weights_at=[2.0])
     fl.save(runs, tmp_path / "runs.zarr")
     with xr.open_datatree(tmp_path / "runs.zarr", engine="zarr", consolidated=False) as tree:
-        xr.testing.assert_equal(tree.load(), runs.to_datatree())
+        xr.testing.assert_equal(tree.load().drop_nodes("seal"), runs.to_datatree())
         assert tree["curves/loss_stderr"].attrs["units"] == "1"
     fl.save(
         dataclasses.replace(runs, weights=None, weights_times=None, w_star=None), tmp_path / "runs.zarr", overwrite=True
@@ -138,7 +140,7 @@ def test_refusals(tmp_path, task):
         fl.save(runs, path)
     fl.save(runs, path, overwrite=True)
     (tmp_path / "notes.zarr").mkdir()
-    with pytest.raises(FileExistsError, match="is no zarr store: it is not overwritten"):
+    with pytest.raises(FileExistsError, match=r"is no result of fl\.save: it is not overwritten"):
         fl.save(runs, tmp_path / "notes.zarr", overwrite=True)
     with pytest.raises(ValueError, match="is no zarr store; give the path"):
         fl.load(tmp_path / "notes.zarr")
@@ -167,3 +169,64 @@ def test_nothing_but_zarr_is_written(tmp_path, task, name):
 def test_citation():
     assert "Nishiyama" in fl.citation()
     assert fl.__version__ in fl.citation()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A result with its store."""
+    task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    runs = fl.simulate(fl.Linear(), task, STEPS, dim=20, trials=2, weights_at=[2.0])
+    path = tmp_path_factory.mktemp("saved") / "runs.zarr"
+    fl.save(runs, path)
+    return runs, path
+
+
+def flip(rng, data):
+    place = rng.integers(len(data))
+    return data[:place] + bytes([data[place] ^ (1 << rng.integers(8))]) + data[place + 1 :]
+
+
+def cut(rng, data):
+    return data[: rng.integers(len(data))]
+
+
+@pytest.mark.parametrize("damage", [flip, cut, None])
+def test_damage_is_noticed(saved, tmp_path, damage):
+    """Every file is flipped in one bit, cut off or removed: the store is refused, never read as other numbers."""
+    runs, path = saved
+    rng = np.random.default_rng(0)
+    for file in sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file()):
+        shutil.copytree(path, tmp_path / "a.zarr")
+        own = tmp_path / "a.zarr" / file
+        own.unlink() if damage is None else own.write_bytes(damage(rng, own.read_bytes()))
+        with pytest.raises(ValueError, match=r"damaged|no zarr store|no result of flowlimit|has no seal|format"):
+            fl.load(tmp_path / "a.zarr")
+        shutil.rmtree(tmp_path / "a.zarr")
+    assert fl.load(path) == runs
+
+
+def test_a_save_that_fails_leaves_what_was_there(saved, tmp_path, monkeypatch):
+    runs, _ = saved
+    path = tmp_path / "runs.zarr"
+    fl.save(runs, path)
+
+    def full(self, store, **_):
+        (Path(store) / "curves").mkdir(parents=True)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xr.DataTree, "to_zarr", full)
+    with pytest.raises(OSError, match="No space left"):
+        fl.save(runs, path, overwrite=True)
+    with pytest.raises(OSError, match="No space left"):
+        fl.save(runs, tmp_path / "other.zarr")
+    assert [file.name for file in tmp_path.iterdir()] == ["runs.zarr"]
+    assert fl.load(path) == runs
+
+
+def test_a_sweep_is_not_overwritten(saved, tmp_path, task):
+    runs, _ = saved
+    path = tmp_path / "sweep.zarr"
+    fl.sweep(fl.timescales, fl.DiagonalLinear(0.3), task, over={"model.init_scale": [0.1]}, store=path)
+    with pytest.raises(FileExistsError, match=r"is no result of fl\.save"):
+        fl.save(runs, path, overwrite=True)
+    assert fl.open_sweep(path).missing == 0

@@ -9,8 +9,10 @@ from .record import Curve, Curves, Record
 from .runs import Runs
 from .same import Comparable
 from .stats import RunStats, SolveStats
+from .version import RESULTS_VERSION
 
 __all__ = [
+    "RESULTS_VERSION",
     "Answer",
     "ClosedForm",
     "Code",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.disk import SEAL, DamagedError, check_folder, write_folder
 from ..problem.noun import Noun, from_dict
 from ..results import Code, Kernels, Limit, Operators, Outcome, PathSample, Runs, RunStats, SolveStats
 from ..results.answer import NOUNS
@@ -31,7 +32,7 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
     path
         Where to, e.g. ``"runs.zarr"``; the name ends in ``.zarr``, since nothing else is written.
     overwrite
-        Whether an existing store may be replaced.
+        Whether an existing result may be replaced: it is there until the new one is written whole.
 
     Examples
     --------
@@ -49,17 +50,20 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
     if Path(path).exists():
         if not overwrite:
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
-        if not (Path(path) / "zarr.json").is_file():
-            raise FileExistsError(f"{path} exists and is no zarr store: it is not overwritten; give another path")
+        if not (Path(path) / SEAL).is_file():
+            raise FileExistsError(
+                f"{path} exists and is no result of fl.save: it is not overwritten; give another path"
+            )
     tree = result.to_datatree()
     tree.attrs["format"] = FORMAT
-    tree.to_zarr(path, mode="w", consolidated=False)
+    write_folder(Path(path), lambda beside: tree.to_zarr(beside, mode="w", consolidated=False))
 
 
 def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Runs | Limit:
     """Read a result that `save` wrote.
 
-    The numbers come back as they were, with provenance and nouns. Functions and data are not kept in the file: a noun
+    The numbers come back as they were, with provenance and nouns; a store whose checksums are not those of its files is
+    refused. Functions and data are not kept in the file: a noun
     that holds some is None, unless it is given here.
 
     Parameters
@@ -87,20 +91,28 @@ def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any
         raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.save wrote")
     if not (Path(path) / "zarr.json").is_file():
         raise ValueError(f"{path} is no zarr store; give the path of a store that fl.save wrote")
+    _check_format(Path(path))
+    check_folder(Path(path))
     with xr.open_datatree(path, engine="zarr", consolidated=False, chunks=None) as store:
         tree = store.load()
-    _check_format(path, tree)
     given = {"model": model, "task": task, "training": training}
     return (_limit if tree.attrs["kind"] == "Limit" else _runs)(tree, given)
 
 
-def _check_format(path: str | Path, tree: Any) -> None:
-    attrs = tree.attrs
-    if "format" not in attrs:
+def _check_format(path: Path) -> None:
+    """Refuse what is no result of ours, by the attributes of its root alone: nothing else is read before that."""
+    try:
+        attributes = json.loads((path / "zarr.json").read_text())["attributes"]
+        known = attributes.get("format")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DamagedError(
+            f"{path}: zarr.json is damaged; restore it from a copy, or compute the result anew"
+        ) from None
+    if not isinstance(known, int):
         raise ValueError(f"{path} is no result of flowlimit: it has no format version")
-    if attrs["format"] > FORMAT:
-        raise ValueError(f"{path} has format {attrs['format']}, this version reads up to {FORMAT}; upgrade flowlimit")
-    if "curves" not in tree.children:
+    if known > FORMAT:
+        raise ValueError(f"{path} has format {known}, this version reads up to {FORMAT}; upgrade flowlimit")
+    if not (path / "curves").is_dir():
         raise ValueError(f"{path} was written before format {FORMAT} was settled; compute the result anew and save it")
 
 
