@@ -151,9 +151,9 @@ def test_a_store_of_another_sweep_is_refused(tmp_path):
     with pytest.raises(FileExistsError, match=r"verb"):
         fl.sweep(lambda model, task, *, factor: factor, MODEL, TASK, over=over, store=path)
     metadata = json.loads((path / "zarr.json").read_text())
-    metadata["attributes"]["problem"]["version"] = "0.0.1"
+    metadata["attributes"]["problem"]["results_version"] = 0
     (path / "zarr.json").write_text(json.dumps(metadata))
-    with pytest.raises(FileExistsError, match=r"version: the store has '0.0.1'"):
+    with pytest.raises(FileExistsError, match=r"results_version: the store has 0, given 1"):
         fl.sweep(numbers, MODEL, TASK, over=over, store=path)
     assert fl.open_sweep(path)["product"].shape == (2,)  # reading it is no matter
     metadata["attributes"]["format"] = 99

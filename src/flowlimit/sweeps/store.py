@@ -1,15 +1,17 @@
 """A sweep's store: a zarr group with an array for each number, chunked by blocks of points, and a mark per block done.
 
 A block's data are written first and its mark after them, with a checksum of the data: whatever is killed in between, at
-any moment, a block counts as done only if all of it is there. Writing a block twice writes the same bytes.
+any moment, a block counts as done only if all of it is there and readable. Data are on the disk before their mark is
+written, so that a loss of power costs no more than a kill. Writing a block twice writes the same bytes.
 """
 
+import contextlib
 import json
 import os
 import shutil
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import numpy as np
 from jaxtyping import Int, Shaped
 
 from ..asymptotics.case import CASES
+from ..numerics.disk import put_text, sync, sync_all
 from ..results import Code
 from .points import Points
 from .rows import Row, Values
@@ -67,7 +70,9 @@ class Store:
         arrays = _stacked(rows, self.layout.shapes)
         index = self.layout.index(block)
         for name, values in arrays.items():
+            self._drop_unreadable(name, block)
             self._array(name)[index[0] : index[-1] + 1] = values
+        sync_all((self._chunk(name, block) for name in arrays), self.path)
         failed = {int(i): [row.outcome.code, row.outcome.message] for i, row in enumerate(rows) if row.outcome.message}
         mark = {"block": block, "points": len(rows), "crc": _checksum(arrays), "failed": failed, "worker": worker}
         mark["seconds"] = [round(row.seconds, 6) for row in rows]
@@ -114,19 +119,39 @@ class Store:
         for first in range(0, layout.blocks, at_once):
             some = range(first, min(first + at_once, layout.blocks))
             begin, end = layout.index(some[0])[0], layout.index(some[-1])[-1] + 1
-            every = {name: np.asarray(self._array(name)[begin:end]) for name in self._names}
+            try:
+                every = {name: np.asarray(self._array(name)[begin:end]) for name in self._names}
+            except Exception:
+                yield from self._readable(some)
+                continue
             for block in some:
                 own = slice(layout.index(block)[0] - begin, layout.index(block)[-1] + 1 - begin)
                 yield block, _checksum({name: values[own] for name, values in every.items()})
+
+    def _readable(self, blocks: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Yield the same for blocks that can be read."""
+        for block in blocks:
+            with contextlib.suppress(Exception):
+                yield block, _checksum(self.read(block))
+
+    def _chunk(self, name: str, block: int) -> Path:
+        """Return where an array's data of a block are: a file, or a folder where numbers have axes."""
+        return self.path / name / "c" / str(block)
+
+    def _drop_unreadable(self, name: str, block: int) -> None:
+        """Remove damaged data: a last block, shorter than a chunk, is read before it is written."""
+        index = self.layout.index(block)
+        try:
+            self._array(name)[index[0] : index[-1] + 1]
+        except Exception:
+            path = self._chunk(name, block)
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def _mark(self, block: int) -> Path:
         return self.path / "marks" / f"block-{block:08d}.json"
 
     def _put(self, block: int, mark: Mapping[str, Any]) -> None:
-        path = self._mark(block)
-        partial = path.with_suffix(f".{uuid.uuid4().hex}.partial")
-        partial.write_text(json.dumps(mark))
-        partial.replace(path)  # a mark is there whole or not at all
+        put_text(self._mark(block), json.dumps(mark))  # a mark is there whole or not at all
 
 
 def _layout(stored: Mapping[str, Any]) -> Layout:
@@ -140,7 +165,9 @@ def create(path: Path, layout: Layout, points: Points, description: Mapping[str,
     try:
         _fill(partial, layout, points, description)
         if not path.exists():
+            sync_all([partial], partial)
             os.rename(partial, path)  # fails if another process was faster
+            sync(path.parent)
     except OSError:
         if not path.exists():
             raise

@@ -115,9 +115,11 @@ def sweep(
     nouns = {"model": model, "task": task} | ({} if training is None else {"training": training})
     problem, points = Swept(verb, nouns, options), make_points(over)
     check_addresses(problem, points)
-    with reporter(progress, "sweep") as report:  # from here on: the first point is computed to know what a row is
+    # From here on, since the first point is computed to know what a row is. Ctrl-C ends at once: the store holds all
+    # blocks that are done, and a part of a block is worth nothing.
+    with reporter(progress, "sweep", heed=False) as report:
         path = Path(tempfile.mkdtemp(prefix="flowlimit-")) / "sweep.zarr" if store is None else Path(store)
-        table = Table(_prepared(path, problem, points, block_size))
+        table = Table(_prepared(path, problem, points, block_size, resumable=store is not None))
         if store is None:
             weakref.finalize(table, shutil.rmtree, path.parent, ignore_errors=True)
         _fill(Store(path), problem, points, executor, mine, retry_failed, report)
@@ -136,9 +138,9 @@ def _shard(shard: tuple[int, int] | str | None) -> tuple[int, int]:
     return own, of
 
 
-def _prepared(path: Path, problem: Swept, points: Points, block_size: int | None) -> Path:
+def _prepared(path: Path, problem: Swept, points: Points, block_size: int | None, *, resumable: bool) -> Path:
     """Make the store, or see that it is one of this sweep."""
-    description = fingerprint(problem, points)
+    description = fingerprint(problem, points, resumable=resumable)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         create(path, _layout(problem, points, block_size), points, description)
