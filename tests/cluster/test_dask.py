@@ -45,6 +45,15 @@ def test_both_workers_compute_what_one_process_does(client, tmp_path, undisturbe
     assert len({mark["worker"] for mark in Store(tmp_path / "a.zarr").marks().values()}) == 2
 
 
+@pytest.mark.parametrize("protocol", ["tcp", "tls"])
+def test_others_on_the_machine_can_not_give_it_work(client, protocol):
+    """Without the cluster's certificate a client is not let in; on an open scheduler this ran code as its owner."""
+    stranger = distributed.Security() if protocol == "tcp" else distributed.Security.temporary()
+    address = f"{protocol}://{client.scheduler.address.partition('://')[2]}"
+    with pytest.raises((OSError, TypeError, RuntimeError)):
+        distributed.Client(address, security=stranger, timeout=5).submit(os.getuid).result(timeout=5)
+
+
 def test_a_killed_worker_costs_no_point(client, tmp_path, undisturbed):
     calls = []
 

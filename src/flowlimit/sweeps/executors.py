@@ -63,9 +63,15 @@ def workers_of(executor: Any) -> int:
 
 
 def check_executor(executor: Any) -> None:
-    """Refuse what has no ``submit``."""
+    """Refuse what has no ``submit``, and processes that would hang."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(
             f"executor: given {executor!r}, needs a Dask client, e.g. distributed.Client('tcp://...'), an executor of "
             f"concurrent.futures, or None"
+        )
+    context = getattr(executor, "_mp_context", None)
+    if context is not None and context.get_start_method() == "fork":
+        raise ValueError(
+            "executor: given a ProcessPoolExecutor that forks, in whose processes jax waits for ever; needs processes "
+            "that start anew: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn'))"
         )
