@@ -62,6 +62,10 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
         'import flowlimit as fl\n\nclass Mine(fl.DiagonalLinear):\n    """A network of my own."""\n'
     )
     text = "imports = ['mine_of_a_test']\n[model]\nkind = 'mine_of_a_test:Mine'\ninit_scale = 0.2\n"
+    with pytest.raises(ValueError, match=r"line 1: imports: given 'mine_of_a_test', code .*--allow-imports"):
+        read_problem("solve-dmft", write(text))
+    assert "mine_of_a_test" not in sys.modules
+    monkeypatch.setenv("FLOWLIMIT_ALLOW_IMPORTS", "1")
     assert type(read_problem("solve-dmft", write(text)).model).__name__ == "Mine"
 
 
@@ -104,7 +108,8 @@ def test_a_model_of_ones_own(write, tmp_path, monkeypatch):
         ("imports = ['nowhere_at_all']\n", "line 1: imports: given 'nowhere_at_all', which cannot be imported: Module"),
     ],
 )
-def test_what_is_wrong_has_its_line(write, text, message):
+def test_what_is_wrong_has_its_line(write, text, message, monkeypatch):
+    monkeypatch.setenv("FLOWLIMIT_ALLOW_IMPORTS", "1")
     with pytest.raises(ValueError, match=message):
         read_problem("solve-dmft", write(text))
 

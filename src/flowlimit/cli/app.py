@@ -68,6 +68,9 @@ def root(
     traceback: bool = typer.Option(
         False, "--traceback", help="Show where an error was raised; FLOWLIMIT_TRACEBACK=1 does so too."
     ),  # read by wants_traceback
+    allow_imports: bool = typer.Option(
+        False, "--allow-imports", help="Let a problem file import your modules, which runs their code."
+    ),  # read by allows_imports
 ) -> None:
     """Print the version if asked for."""
     if version:

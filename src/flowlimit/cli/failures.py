@@ -3,11 +3,11 @@
 import os
 import sys
 
-DISAGREES, WRONG, NOT_MET, FAILED = 1, 2, 3, 4
-"""Exit codes: a claim does not hold, wrong input, an answer less accurate than asked for, and no answer."""
+DISAGREES, WRONG, NOT_MET, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
+"""Exit codes: a claim does not hold, wrong input, an answer less accurate than asked for, no answer, and Ctrl-C."""
 EXIT_CODES = (
     "Exit codes: 0 done; 1 check, paper: they disagree; 2 wrong input; 3 an answer, but less accurate than asked for; "
-    "4 no answer; 130 stopped by Ctrl-C."
+    "4 no answer; 130 stopped by Ctrl-C, with what there is by then written to --out."
 )
 OUT_OF_MEMORY = "RESOURCE_EXHAUSTED"
 """What XLA calls it."""

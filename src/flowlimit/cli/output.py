@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .failures import FAILED, NOT_MET
+from .failures import FAILED, INTERRUPTED, NOT_MET
 from .reads import OUTPUT
 
 Option = typer.Option
@@ -98,6 +98,8 @@ def end(outcome: Any, *, answered: bool = True) -> None:
     answered = answered and outcome.code not in FAILURES
     said = f"{outcome.code}: {outcome.message}"
     typer.secho(said if answered else f"no answer: {said}", err=True, fg="red")
+    if outcome.code is Code.STOPPED:
+        raise typer.Exit(INTERRUPTED)
     raise typer.Exit(NOT_MET if answered else FAILED)
 
 

@@ -4,6 +4,7 @@ Whatever is wrong is refused with the line it stands in.
 """
 
 import importlib
+import os
 import re
 import sys
 import tomllib
@@ -81,6 +82,13 @@ class Reader:
     def _import(self) -> None:
         if not self.file.imports:
             return
+        if not allows_imports():
+            names = ", ".join(map(repr, self.file.imports))
+            self.refuse(
+                ("imports",),
+                f"imports: given {names}, code that would run as you; needs flowlimit --allow-imports before the "
+                f"command (or FLOWLIMIT_ALLOW_IMPORTS=1), if you know who wrote it",
+            )
         sys.path.insert(0, "." if self.path is None else str(self.path.parent.resolve()))
         for name in self.file.imports:
             try:
@@ -106,6 +114,11 @@ class Reader:
             said = str(error).partition(";")[0]
             named = next((name for name in given if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)), None)
             self.refuse(place if named is None else (*place, named), str(error))
+
+
+def allows_imports() -> bool:
+    """Whether the user lets a problem file run code: a file from elsewhere is data, until somebody says otherwise."""
+    return "--allow-imports" in sys.argv[1:] or os.environ.get("FLOWLIMIT_ALLOW_IMPORTS", "0") not in ("", "0")
 
 
 def read_text(path: Path) -> str:

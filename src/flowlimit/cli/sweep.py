@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from .axes import parse_axes
+from .failures import INTERRUPTED
 from .grammar import NOUNS, Option, Problem, at_address, takes_problem
 from .reads import FLAGS, READS, as_typed, overlap, refuse_unread
 
@@ -151,7 +152,7 @@ def resumable(kept: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         typer.secho(f"stopped; {kept}, and the same command goes on from there", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

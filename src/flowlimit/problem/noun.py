@@ -187,7 +187,8 @@ def _digest(array: jax.Array) -> str:
     known, digest = _DIGESTS.get(id(array), (None, ""))
     if known is None or known() is not array:
         digest = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
-        _DIGESTS[id(array)] = (weakref.ref(array), digest)
+        own = id(array)
+        _DIGESTS[own] = (weakref.ref(array, lambda _: _DIGESTS.pop(own, None)), digest)  # gone with its array
     return digest
 
 

@@ -112,15 +112,18 @@ def check(
     number("threshold", above=0.0, example=4.0)(threshold)
     nouns = (model, task, training)
     limit = solve_dmft(*nouns, rtol=rtol, time_limit=time_limit, key=key, progress=progress, throw=False)
-    if not has_curves(limit):
+    if not has_curves(limit) or limit.result.code is Code.STOPPED:
         return Trust(limit, tuple(sizes), (), ())
-    options: Any = {"trials": trials, "key": key, "draws": draws}
-    runs = tuple(
-        simulate(*nouns, dim=dim, **options, progress=progress, throw=False, save_at=limit.times) for dim in sizes
-    )
+    options: Any = {"trials": trials, "key": key, "draws": draws, "save_at": limit.times}
+    runs: list[Runs] = []
+    for dim in sizes:
+        runs.append(simulate(*nouns, dim=dim, **options, progress=progress, throw=False))
+        if runs[-1].result.code is Code.STOPPED:
+            break
     # one trial has no standard error to measure deviations by
-    judged = runs if all(has_curves(one) and one.trials > 1 for one in runs) else ()
-    return Trust(limit, tuple(sizes), runs, tuple(compare(limit, one, threshold=threshold) for one in judged))
+    whole = len(runs) == len(sizes) and all(has_curves(one) and one.trials > 1 for one in runs)
+    judged = runs if whole else []
+    return Trust(limit, tuple(sizes), tuple(runs), tuple(compare(limit, one, threshold=threshold) for one in judged))
 
 
 def has_curves(record: Limit | Runs) -> bool:

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .bar import Bar, find_screen, in_kernel, on_terminal
+from .interrupts import Wish, heeded
 
 Progress = bool | Callable[[float, str], Any] | None
 """A bar if somebody watches (None), always (True) or never (False); or a function ``(fraction, message)``."""
@@ -19,19 +20,26 @@ _INSIDE: ContextVar[bool] = ContextVar("flowlimit_progress", default=False)
 
 
 @contextmanager
-def reporter(progress: Progress, title: str) -> Iterator[Callable[[float, str], Any]]:
-    """Yield a function ``(fraction, message)``; the work ends early if it returns True."""
+def reporter(progress: Progress, title: str, *, heed: bool = True) -> Iterator[Callable[[float, str], Any]]:
+    """Yield a function ``(fraction, message)``; the work ends early if it returns True, as after a Ctrl-C.
+
+    Work inside of other work leaves signals to that; work that does not ``heed`` them is ended at once, as by default.
+    """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(
             f"progress: given {progress!r:.200}, needs None (a bar if somebody watches), True, False or a function "
             f"(fraction, message)"
         )
-    with _shown(progress, title) as report:
+    with _shown(progress, title) as report, _wish(heed=heed) as wish:
         before = _INSIDE.set(True)
         try:
-            yield report
+            yield lambda fraction, message: bool(report(fraction, message)) or wish.made
         finally:
             _INSIDE.reset(before)
+
+
+def _wish(*, heed: bool) -> AbstractContextManager[Wish]:
+    return heeded() if heed and not _INSIDE.get() else nullcontext(Wish())
 
 
 def is_watched() -> bool:
