@@ -1,6 +1,6 @@
 """Random kills: a store that was resumed after each of them is the undisturbed one, bit for bit.
 
-    python benchmarks/sweep_kills.py --kills 50 --key 0
+    python benchmarks/sweep_kills.py --kills 100 --key 0
 
 A sweep of fixed points runs in a client process, on two Dask workers or by itself. At random moments one is killed by
 SIGKILL: a worker (the sweep goes on), the client (it is started again), or whichever of them has just written a block's
@@ -66,25 +66,25 @@ def run(folder: Path, workers: int) -> None:
 
 def arm(folder: Path) -> None:
     """Note each block that is begun; whoever finds the file ``trigger`` is killed between its data and its mark."""
-    from flowlimit.sweeps import job
+    from flowlimit.sweeps import job, store
     from flowlimit.sweeps.store import Store
 
-    rows, put = job._rows, Store._put
+    rows, put = job._rows, store.put_mark
 
-    def noted_rows(own: job.Job, store: Store) -> Any:
+    def noted_rows(own: job.Job, into: Store) -> Any:
         with (folder / "journal").open("a") as journal:
             journal.write(f"{own.block}\n")
-        return rows(own, store)
+        return rows(own, into)
 
-    def put_or_die(self: Store, block: int, mark: Any) -> None:
+    def put_or_die(path: Path, mark: Any) -> None:
         try:
             (folder / "trigger").rename(folder / "pulled")
         except FileNotFoundError:
-            put(self, block, mark)
+            put(path, mark)
         else:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    job._rows, Store._put = noted_rows, put_or_die
+    job._rows, store.put_mark = noted_rows, put_or_die
 
 
 class Campaign:
@@ -188,7 +188,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--key", type=int, default=0)
     parser.add_argument("--client", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--workers", type=int, default=0, help=argparse.SUPPRESS)

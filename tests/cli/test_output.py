@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import flowlimit as fl
-from flowlimit.cli.output import WRITERS, give
+from flowlimit.cli.output import give
 
 TIMES = fl.timescales(fl.DiagonalLinear(0.3), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1)))
 VALUES = {"test_error": np.array([[1.0, 0.5], [2.0, 0.7]]), "overlap": np.array([[0.0, 0.5], [0.0, 0.7]])}
@@ -23,7 +23,7 @@ def rows(path):
 def test_a_closed_form(tmp_path, capsys):
     """Before, the case of a fixed point was 2.0 in JSON and in tables."""
     for ending in (".csv", ".json", ".nc"):
-        WRITERS[ending](TIMES, tmp_path / f"a{ending}")
+        fl.save(TIMES, tmp_path / f"a{ending}")
     give(TIMES, as_json=True)
     for found in (json.loads((tmp_path / "a.json").read_text()), json.loads(capsys.readouterr().out)):
         assert found["regime"] == "small"
@@ -38,7 +38,7 @@ def test_a_closed_form(tmp_path, capsys):
 
 def test_a_record(tmp_path):
     for ending in (".csv", ".nc"):
-        WRITERS[ending](RUNS, tmp_path / f"a{ending}")
+        fl.save(RUNS, tmp_path / f"a{ending}")
     first, last = rows(tmp_path / "a.csv")
     assert list(first) == ["time", "test_error", "test_error_stderr", "overlap", "overlap_stderr"]
     assert (float(last["time"]), float(last["overlap"])) == (1.0, RUNS.overlap[1])

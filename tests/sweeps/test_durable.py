@@ -1,10 +1,14 @@
 """Damaged stores, lost power and processes that would hang."""
 
+import contextlib
+import itertools
 import os
+import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
+import power
 import pytest
 
 import flowlimit as fl
@@ -95,3 +99,77 @@ def test_processes_that_start_anew_work(tmp_path):
     here = fl.sweep(fl.timescales, MODEL, TASK, over=axes)
     for name in here:
         assert np.array_equal(there[name].values, here[name].values, equal_nan=True), name
+
+
+def bits(path):
+    """Every number of a sweep, bit for bit."""
+    table = fl.open_sweep(path)
+    return {name: table[name].to_numpy().tobytes() for name in ("result", "square", "curve")}
+
+
+def swept_until(machine, path, monkeypatch):
+    """Sweep until the power goes; return the parts that were reported done, and whether it went."""
+    reported = []
+    CALLS.clear()  # a global that the swept function reads counts for its fingerprint
+    tell = lambda fraction, message: reported.append(fraction)
+    with monkeypatch.context() as patched:
+        patched.setattr(disk.os, "fsync", machine.fsync)
+        try:
+            fl.sweep(squares, MODEL, TASK, over=AXES, store=path, block_size=3, progress=tell)
+        except power.PowerLost:
+            return reported, True
+    return reported, False
+
+
+@pytest.mark.slow
+def test_power_may_go_at_any_moment(tmp_path, monkeypatch):
+    """At every sync of a sweep: what was reported done is there, and the resumed store is the undisturbed one."""
+    swept(tmp_path / "known.zarr")
+    known = bits(tmp_path / "known.zarr")
+    for last in itertools.count():
+        folder, machine = tmp_path / f"{last}", power.Disk(last)
+        folder.mkdir()
+        reported, went = swept_until(machine, folder / "a.zarr", monkeypatch)
+        if not went:
+            break
+        left = tmp_path / f"left-{last}"
+        machine.restore(folder, left)
+        again = swept(left / "a.zarr")[1]
+        done = round(max(reported, default=0.0) * 7)
+        assert len(again) <= 7 - done + (not done)  # one is computed twice, to know what a row is
+        assert bits(left / "a.zarr") == known, last
+    assert last > 3 * 8  # it did go, at many moments
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root only")
+def test_a_full_disk_at_any_moment(tmp_path):
+    """Twenty disks with space for random parts of a sweep: what was reported done stays, and the rest follows later."""
+    swept(tmp_path / "known.zarr")
+    known, rng = bits(tmp_path / "known.zarr"), np.random.default_rng(0)
+    ended_early = 0
+    for moment in range(20):
+        with small_disk(tmp_path / f"{moment}", size=2**19) as folder:
+            reported = []
+            CALLS.clear()
+            ballast = folder / "ballast"
+            ballast.write_bytes(bytes(int(2**19 - 4096 * rng.integers(4, 60))))
+            with contextlib.suppress(OSError):
+                tell = lambda fraction, message, told=reported: told.append(fraction)
+                fl.sweep(squares, MODEL, TASK, over=AXES, store=folder / "a.zarr", block_size=3, progress=tell)
+            done = round(max(reported, default=0.0) * 7)
+            ended_early += done < 7
+            ballast.unlink()
+            assert len(swept(folder / "a.zarr")[1]) <= 7 - done + (not done)
+            assert bits(folder / "a.zarr") == known
+    assert ended_early >= 5  # some disks were full in the middle
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)

@@ -1,7 +1,9 @@
 """Save and load: everything comes back, and what cannot be read says so."""
 
 import dataclasses
+import json
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 import xarray as xr
 
 import flowlimit as fl
+from flowlimit.numerics import disk
 
 
 @pytest.mark.slow
@@ -157,13 +160,39 @@ def test_refusals(tmp_path, task):
         fl.load(tmp_path / "flat.zarr")
 
 
-@pytest.mark.parametrize("name", ["limit.csv", "limit.nc", "limit.npz", "limit.parquet", "limit"])
-def test_nothing_but_zarr_is_written(tmp_path, task, name):
+@pytest.mark.parametrize("name", ["limit.npz", "limit.parquet", "limit", "limit.zip"])
+def test_other_endings_are_refused(tmp_path, saved, name):
     """Before, a folder in zarr's format had the name of a table."""
-    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=2), dim=20, trials=2)
-    with pytest.raises(ValueError, match=r"needs a name that ends in \.zarr, e\.g\. .*limit\.zarr.*numpy\.savetxt"):
-        fl.save(runs, tmp_path / name)
+    with pytest.raises(
+        ValueError, match=r"needs a name that ends in \.zarr, \.nc, \.csv, \.json, e\.g\. .*limit\.zarr"
+    ):
+        fl.save(saved[0], tmp_path / name)
+    with pytest.raises(FileNotFoundError, match=r"no folder .*; make it first"):
+        fl.save(saved[0], tmp_path / "none" / "limit.zarr")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("ending", [".nc", ".csv", ".json"])
+def test_files_for_other_programs(tmp_path, saved, ending):
+    """The ending decides the format; a file is replaced whole, and only if that is asked for."""
+    runs, path = saved[0], tmp_path / f"a{ending}"
+    fl.save(runs, path)
+    readers = {
+        ".nc": lambda: xr.open_dataset(path, engine="scipy")["test_error"].to_numpy(),
+        ".csv": lambda: np.genfromtxt(path, delimiter=",", names=True)["test_error"],
+        ".json": lambda: np.array(json.loads(path.read_text())["test_error"]),
+    }
+    assert (readers[ending]() == runs.test_error).all()
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        fl.save(runs, path)
+    fl.save(runs, path, overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    with pytest.raises(ValueError, match=r"ends in \.nc, \.csv, \.json"):
+        fl.save(fl.timescales(fl.DiagonalLinear(0.3), runs.task), tmp_path / "a.zarr")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(FileExistsError, match="not overwritten"):
+        fl.save(runs, path, overwrite=True)
 
 
 def test_citation():
@@ -230,3 +259,49 @@ def test_a_sweep_is_not_overwritten(saved, tmp_path, task):
     with pytest.raises(FileExistsError, match=r"is no result of fl\.save"):
         fl.save(runs, path, overwrite=True)
     assert fl.open_sweep(path).missing == 0
+
+
+def declared(node, **changes):
+    """Change the description of an array, and seal the store as if it had been written so."""
+    description = json.loads((node / "zarr.json").read_text())
+    (node / "zarr.json").write_text(json.dumps(description | changes))
+    store = next(folder for folder in node.parents if (folder / disk.SEAL).is_file())
+    shutil.rmtree(store / "seal")
+    disk.seal(store)
+
+
+ZSTD = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 0}}]
+HUGE = {"name": "regular", "configuration": {"chunk_shape": [10**6, 10**6]}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shape": [10**6, 10**6]},
+        {"shape": [10**6, 10**6], "chunk_grid": HUGE},
+        {"codecs": ZSTD},
+        {"data_type": "string"},
+    ],
+    ids=["shape", "chunk", "codec", "type"],
+)
+def test_a_small_store_cannot_become_large_in_memory(saved, tmp_path, changes):
+    """Before, a store of 49 kB made 3.1 GB. Its checksums are right: somebody wrote it so."""
+    shutil.copytree(saved[1], tmp_path / "a.zarr")
+    declared(tmp_path / "a.zarr" / "trials" / "test_error", **changes)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"declares|of a kind that flowlimit does not write"):
+        fl.load(tmp_path / "a.zarr")
+    assert tracemalloc.get_traced_memory()[1] < 2**23  # files are read by pieces of 1 MiB
+    tracemalloc.stop()
+
+
+def test_arrays_that_nobody_expects_are_not_read(saved, tmp_path):
+    path = tmp_path / "a.zarr"
+    shutil.copytree(saved[1], path)
+    shutil.copytree(path / "curves", path / "more")
+    declared(path / "more" / "time")
+    with pytest.raises(ValueError, match="no array of a result"):
+        fl.load(path)
+    (path / "zarr.json").write_text('{"zarr_format": 2, "node_type": "group"}')
+    with pytest.raises(ValueError, match="zarr version 3"):
+        fl.load(path)

@@ -1,7 +1,6 @@
 """What a command leaves behind: text or JSON on the terminal, a picture, a file, an exit code."""
 
 import json
-import math
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -22,11 +21,13 @@ OutNumbers = Annotated[
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON for machines in place of text.", rich_help_panel=OUTPUT)]
 PICTURES = (".png", ".pdf", ".svg")
+NUMBERS = (".nc", ".csv", ".json")
+ENDINGS = (".zarr", *NUMBERS)
 
 
 def check_outputs(out: Path | None = None, plot: Path | None = None, *, in_time: bool = True) -> None:
     """Refuse paths that exist or cannot be written, before the work and not after it."""
-    _check_new("--out", out, [ending for ending in WRITERS if in_time or ending != ".zarr"])
+    _check_new("--out", out, ENDINGS if in_time else NUMBERS)
     _check_new("--plot", plot, PICTURES)
 
 
@@ -46,11 +47,15 @@ def _check_new(flag: str, path: Path | None, endings: Collection[str]) -> None:
 def give(result: Any, *, as_json: bool, out: Path | None = None, text: str | None = None) -> None:
     """Print a result, and write it if a path is given."""
     if as_json:
-        typer.echo(json.dumps(_plain(result), indent=1))
+        from flowlimit.verbs.export import plain
+
+        typer.echo(json.dumps(plain(result), indent=1))
     else:
         typer.echo(text if text is not None else f"{result}")
     if out is not None:
-        WRITERS[out.suffix](result, out)
+        import flowlimit as fl
+
+        fl.save(result, out)
         typer.echo(f"wrote {out}", err=as_json)
 
 
@@ -101,61 +106,3 @@ def end(outcome: Any, *, answered: bool = True) -> None:
     if outcome.code is Code.STOPPED:
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(NOT_MET if answered else FAILED)
-
-
-def _plain(result: Any) -> dict[str, Any]:
-    import numpy as np
-
-    from flowlimit.results import ClosedForm
-    from flowlimit.sweeps.rows import values_of
-
-    if isinstance(result, ClosedForm):
-        return {name: _finite(value) for name, value in result.to_dict().items()}
-    numbers = {name: _finite(np.asarray(value).tolist()) for name, value in values_of(result).items()}
-    outcome = getattr(result, "result", None)
-    said = {} if outcome is None else {"result": str(outcome.code), "message": outcome.message}
-    return said | numbers
-
-
-def _finite(value: Any) -> Any:
-    """Return plain numbers with null for what JSON has no word for."""
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _write_zarr(result: Any, out: Path) -> None:
-    import flowlimit as fl
-
-    fl.save(result, out)
-
-
-def _write_netcdf(result: Any, out: Path) -> None:
-    result.to_xarray().to_netcdf(out, engine="scipy")
-
-
-def _write_csv(result: Any, out: Path) -> None:
-    import csv
-
-    columns = _columns(result)
-    with out.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-
-
-def _write_json(result: Any, out: Path) -> None:
-    out.write_text(json.dumps(_plain(result), indent=1))
-
-
-def _columns(result: Any) -> dict[str, list[Any]]:
-    """Return a row per time of a result in time; one row of a closed form."""
-    from flowlimit.results import ClosedForm
-
-    if isinstance(result, ClosedForm):
-        return {name: [value] for name, value in result.to_dict().items()}
-    data = result.to_xarray()
-    return {str(name): data[name].to_numpy().tolist() for name in ("time", *data.data_vars)}
-
-
-WRITERS = {".zarr": _write_zarr, ".nc": _write_netcdf, ".csv": _write_csv, ".json": _write_json}

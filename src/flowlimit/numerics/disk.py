@@ -42,9 +42,21 @@ def put_text(path: Path, text: str) -> None:
     sync(path.parent)
 
 
+def write_file(path: Path, fill: Callable[[Path], Any]) -> None:
+    """Write a file whole or not at all, and wait until it is on the disk. ``fill`` gets a path of the same ending."""
+    beside = path.with_name(f".{uuid.uuid4().hex}.{path.name}")
+    try:
+        fill(beside)
+        sync(beside)
+        beside.replace(path)
+        sync(path.parent)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 SEAL = "seal/zarr.json"
-"""Of a zarr store: every other file in it with its size and checksum, as attributes of an empty group, so that other
-readers of the store find nothing that they do not know."""
+"""Of a zarr store: its other files, at the time of sealing, with size and checksum, as attributes of an empty group, so
+that other readers of the store find nothing that they do not know."""
 
 
 class DamagedError(ValueError):
@@ -60,9 +72,7 @@ def write_folder(path: Path, fill: Callable[[Path], Any]) -> None:
     old = path.with_name(f".{path.name}.{uuid.uuid4().hex}.old")
     try:
         fill(beside)
-        (beside / SEAL).parent.mkdir()
-        group = {"zarr_format": 3, "node_type": "group", "attributes": {"files": _listed(beside)}}
-        put_text(beside / SEAL, json.dumps(group))
+        seal(beside)
         sync_all([beside], beside)
         if path.exists():
             path.rename(old)
@@ -78,17 +88,17 @@ def write_folder(path: Path, fill: Callable[[Path], Any]) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def check_folder(path: Path) -> None:
-    """Refuse a folder whose files are not those that were written: changed, cut off, missing or more."""
-    try:
-        sealed = json.loads((path / SEAL).read_text())["attributes"]["files"]
-    except FileNotFoundError:
-        raise DamagedError(
-            f"{path} has no {SEAL}, the list of its checksums; give a store that fl.save wrote"
-        ) from None
-    except (ValueError, KeyError, TypeError):
-        raise DamagedError(f"{path}: {SEAL}, the list of its checksums, is damaged; restore it from a copy") from None
-    found = _listed(path)
+def seal(path: Path) -> None:
+    """Write the list of a store's files as they are now."""
+    (path / SEAL).parent.mkdir()
+    group = {"zarr_format": 3, "node_type": "group", "attributes": {"files": _listed(path)}}
+    put_text(path / SEAL, json.dumps(group))
+
+
+def check_folder(path: Path, *, grows: bool = False) -> None:
+    """Refuse a folder whose files are not those that were sealed: changed, missing or, unless it grows, more."""
+    sealed = _sealed(path)
+    found = _listed(path, set(sealed) if grows else None)
     wrong = sorted(name for name in {*sealed, *found} if sealed.get(name) != found.get(name))
     if wrong:
         more = f" and {len(wrong) - 1} more files" if len(wrong) > 1 else ""
@@ -98,7 +108,28 @@ def check_folder(path: Path) -> None:
         )
 
 
-def _listed(path: Path) -> dict[str, list[int]]:
-    """Return every file of a folder but its seal, with size and CRC-32."""
-    files = sorted(file for file in path.rglob("*") if file.is_file() and file != path / SEAL)
-    return {file.relative_to(path).as_posix(): [file.stat().st_size, zlib.crc32(file.read_bytes())] for file in files}
+def _sealed(path: Path) -> dict[str, list[int]]:
+    try:
+        return dict(json.loads((path / SEAL).read_text())["attributes"]["files"])
+    except FileNotFoundError:
+        raise DamagedError(
+            f"{path} has no {SEAL}, the list of its checksums; give a store that this version of flowlimit wrote"
+        ) from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise DamagedError(f"{path}: {SEAL}, the list of its checksums, is damaged; restore it from a copy") from None
+
+
+def _listed(path: Path, names: set[str] | None = None) -> dict[str, list[int]]:
+    """Return every file of a folder but its seal, or those named, with size and CRC-32."""
+    every = [path / name for name in names] if names is not None else path.rglob("*")
+    files = sorted(file for file in every if file.is_file() and file != path / SEAL)
+    return {file.relative_to(path).as_posix(): [file.stat().st_size, _crc(file)] for file in files}
+
+
+def _crc(file: Path) -> int:
+    """Return the CRC-32 of a file, read piece by piece."""
+    crc = 0
+    with file.open("rb") as opened:
+        while piece := opened.read(2**20):
+            crc = zlib.crc32(piece, crc)
+    return crc

@@ -72,6 +72,8 @@ def differences(store: Mapping[str, Any], given: Mapping[str, Any], where: str =
         own, other = store.get(name), given.get(name)
         if isinstance(own, Mapping) and isinstance(other, Mapping):
             lines += differences(own, other, f"{where}{name}.")
+        elif name == "digest" and own != other:
+            lines.append(f"{where.rstrip('.')}: the code of the function, or a value that it reads, is another")
         elif own != other:
             lines.append(f"{where}{name}: the store has {own!r}, given {other!r}")
     return lines

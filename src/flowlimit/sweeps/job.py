@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..results import Code, Outcome
+from .create import CODES
 from .evaluate import evaluate
 from .points import Columns, Points
 from .problem import Swept
 from .rows import Row, Values
-from .store import CODES, Store, shapes_of
+from .store import Store, shapes_of
 
 
 @dataclass(frozen=True)

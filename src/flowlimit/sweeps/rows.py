@@ -11,6 +11,7 @@ from ..asymptotics.fixed_point import LARGEST_RESIDUAL, FixedPoint
 from ..asymptotics.rate import Rate
 from ..asymptotics.timescales import Timescales
 from ..results import Code, Limit, Outcome, Runs
+from ..results.numbers import numbers_of
 from ..results.record import Record
 
 Values = dict[str, Any]
@@ -56,16 +57,7 @@ def _(result: Timescales) -> Values:
 
 @values_of.register
 def _(result: Record) -> Values:
-    curves = {name: curve.value for name, curve in result.curves.items()}
-    errors = {f"{name}_stderr": curve.stderr for name, curve in result.curves.items()}
-    return {"time": result.times} | curves | errors | (_trials(result) if isinstance(result, Runs) else {})
-
-
-def _trials(runs: Runs) -> Values:
-    """Return the errors of every trial, and the weights where they were kept."""
-    values = {f"{name}_trials": runs.values[name] for name in ("train_error", "test_error") if name in runs.values}
-    kept = {"weights": runs.weights, "w_star": runs.w_star}
-    return values | {name: value for name, value in kept.items() if value is not None}
+    return numbers_of(result)
 
 
 def outcome_of(result: Any, values: Values) -> Outcome:

@@ -6,52 +6,25 @@ written, so that a loss of power costs no more than a kill. Writing a block twic
 """
 
 import contextlib
-import json
-import os
 import shutil
-import uuid
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Shaped
 
-from ..asymptotics.case import CASES
-from ..numerics.disk import put_text, sync, sync_all
-from ..results import Code
-from .points import Points
+from ..numerics.disk import DamagedError, sync_all
+from .create import CODES
+from .layout import Layout
+from .marks import put_mark, read_mark
 from .rows import Row, Values
 
-FORMAT = 1
-CODES = tuple(Code)
-MISSING = -1
-"""In place of a code where no point has been computed yet."""
+AGAIN = "run the same sweep again: it computes what is missing or damaged, and nothing else"
 CHECKED = 2**26
 """Bytes of each array that are read at once when checksums are compared."""
 Arrays = dict[str, Shaped[np.ndarray, "points ..."]]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a store holds: points in blocks, and the shape of each number."""
-
-    points: int
-    block_size: int
-    shapes: Mapping[str, tuple[int, ...]]
-    shared: Mapping[str, list[float]]
-    """Coordinates that all points share, such as the times of curves."""
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks."""
-        return -(-self.points // self.block_size)
-
-    def index(self, block: int) -> Int[np.ndarray, "some"]:
-        """Return the points of a block."""
-        return np.arange(block * self.block_size, min((block + 1) * self.block_size, self.points))
 
 
 class Store:
@@ -61,9 +34,9 @@ class Store:
         import zarr
 
         self.path = Path(path)
-        self.group = zarr.open_group(self.path, mode="r+")
+        self.group = zarr.open_group(self.path, mode="r+", zarr_format=3)
         self.attributes: dict[str, Any] = dict(self.group.attrs)
-        self.layout = _layout(self.attributes["layout"])
+        self.layout = Layout.read(self.attributes["layout"])
 
     def write(self, block: int, rows: list[Row], worker: str) -> dict[str, Any]:
         """Write a block's rows, then its mark; return the mark."""
@@ -76,7 +49,7 @@ class Store:
         failed = {int(i): [row.outcome.code, row.outcome.message] for i, row in enumerate(rows) if row.outcome.message}
         mark = {"block": block, "points": len(rows), "crc": _checksum(arrays), "failed": failed, "worker": worker}
         mark["seconds"] = [round(row.seconds, 6) for row in rows]
-        self._put(block, mark)
+        put_mark(self._mark(block), mark)
         return mark
 
     def read(self, block: int) -> Arrays:
@@ -86,18 +59,27 @@ class Store:
 
     def mark(self, block: int) -> dict[str, Any]:
         """Return the mark of a block that is done."""
-        return json.loads(self._mark(block).read_text())
+        mark = read_mark(self._mark(block))
+        if mark is None:
+            raise DamagedError(f"{self._mark(block)} is damaged; {AGAIN}")
+        return mark
 
     def marks(self) -> dict[int, dict[str, Any]]:
         """Return all whole marks, whether or not their data are there."""
         marks = {}
         for path in sorted((self.path / "marks").glob("block-*.json")):
-            try:
-                mark = json.loads(path.read_text())
-            except ValueError:  # the machine's power went while it was written
-                continue
-            marks[mark["block"]] = mark
+            mark = read_mark(path)
+            if mark is not None and path == self._mark(mark["block"]):
+                marks[mark["block"]] = mark
         return marks
+
+    def check_blocks(self) -> None:
+        """Refuse to give numbers of a block that is marked as done and has lost a file."""
+        for block in self.marks():
+            for name in self._names:
+                file = self._chunk(name, block).joinpath(*("0" for _ in self.layout.shapes.get(name, ())))
+                if not file.is_file():
+                    raise DamagedError(f"{file} is lost; {AGAIN}")
 
     def done(self) -> dict[int, dict[str, Any]]:
         """Return the marks of blocks whose data are there as they were written."""
@@ -109,7 +91,8 @@ class Store:
         return ["result", *sorted(self.layout.shapes)]
 
     def _array(self, name: str) -> Any:
-        return self.group[name]
+        array: Any = self.group[name]
+        return array.with_config({"write_empty_chunks": True})  # data that are not there are lost, not NaN
 
     def _checksums(self) -> Iterator[tuple[int, int]]:
         """Yield each block with the checksum of its data, reading many blocks at a time."""
@@ -149,72 +132,6 @@ class Store:
 
     def _mark(self, block: int) -> Path:
         return self.path / "marks" / f"block-{block:08d}.json"
-
-    def _put(self, block: int, mark: Mapping[str, Any]) -> None:
-        put_text(self._mark(block), json.dumps(mark))  # a mark is there whole or not at all
-
-
-def _layout(stored: Mapping[str, Any]) -> Layout:
-    shapes = {name: tuple(shape) for name, shape in stored["shapes"].items()}
-    return Layout(stored["points"], stored["block_size"], shapes, stored["shared"])
-
-
-def create(path: Path, layout: Layout, points: Points, description: Mapping[str, Any]) -> None:
-    """Make an empty store, whole or not at all: of several processes that do so at once, one wins."""
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
-    try:
-        _fill(partial, layout, points, description)
-        if not path.exists():
-            sync_all([partial], partial)
-            os.rename(partial, path)  # fails if another process was faster
-            sync(path.parent)
-    except OSError:
-        if not path.exists():
-            raise
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _fill(path: Path, layout: Layout, points: Points, description: Mapping[str, Any]) -> None:
-    import zarr
-
-    attributes = {"kind": "Sweep", "format": FORMAT, "problem": description, "dims": list(points.dims)}
-    attributes |= {"shape": list(points.shape), "layout": vars(layout)}
-    root = zarr.create_group(path, attributes=attributes)
-    root.create_group("marks")
-
-    def add(name: str, shape: tuple[int, ...], kind: str, empty: float | int, flags: dict[str, Any]) -> None:
-        names = ("point", *_dims(name, shape, layout))
-        laid = {"shape": (layout.points, *shape), "chunks": (layout.block_size, *shape), "dimension_names": names}
-        root.create_array(name, dtype=kind, fill_value=empty, attributes=flags, **laid)
-
-    add("result", (), "int8", MISSING, _flags([str(code) for code in CODES]))
-    for name, shape in layout.shapes.items():
-        add(name, shape, "float64", np.nan, _flags(list(CASES)) if name == "case" else {})
-    for name, values in layout.shared.items():
-        root.create_array(name, data=np.asarray(values), dimension_names=(name,))
-    places = points.places(np.arange(layout.points))
-    for name, values in zip(points.names, points.values, strict=True):
-        numeric = name in points.numeric
-        numbers = np.asarray(values, dtype=float)[places[name]] if numeric else places[name].astype(float)
-        labels: dict[str, Any] = {} if numeric else {"labels": _labels(values)}
-        root.create_array(name, data=numbers, dimension_names=("point",), attributes=labels)
-
-
-def _labels(values: Sequence[Any]) -> list[str]:
-    """Return what tells values apart that are no numbers: their text, numbered where it is the same."""
-    texts = list(map(repr, values))
-    return texts if len(set(texts)) == len(texts) else [f"{text} #{i}" for i, text in enumerate(texts)]
-
-
-def _flags(meanings: list[str]) -> dict[str, Any]:
-    return {"flag_values": list(range(len(meanings))), "flag_meanings": " ".join(m.replace(" ", "_") for m in meanings)}
-
-
-def _dims(name: str, shape: tuple[int, ...], layout: Layout) -> tuple[str, ...]:
-    """Name a number's own axes: after a shared coordinate of that length, else after the number."""
-    coordinate = next((own for own, values in layout.shared.items() if (len(values),) == shape), None)
-    return (coordinate,) if coordinate else tuple(f"{name}_{axis}" for axis in range(len(shape)))
 
 
 def _stacked(rows: list[Row], shapes: Mapping[str, tuple[int, ...]]) -> Arrays:

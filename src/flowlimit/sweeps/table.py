@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..numerics.disk import DamagedError
 from ..problem.checks import shown
 from ..results import Code, Outcome
-from .store import CODES, FORMAT, MISSING, Layout, Store
+from .create import CODES, MISSING, check_store
+from .layout import Layout
+from .store import AGAIN, Store
 
 if TYPE_CHECKING:
     import xarray
@@ -40,13 +43,17 @@ class Table:
         """Return one number over all axes, read from the store now: ``table["test_error"]``."""
         if name not in self.points:
             raise KeyError(f"given {name!r}, the table has {', '.join(map(str, self.points.data_vars))}")
-        return self._shaped(self.points[name])
+        try:
+            return self._shaped(self.points[name])
+        except ValueError as error:  # what a checksum says that does not hold
+            raise DamagedError(f"{self.path}: {name} is damaged ({error}); {AGAIN}") from None
 
     @cached_property
     def points(self) -> "xarray.Dataset":
         """Everything, lazily, along one axis of points: nothing is read before it is used."""
         import xarray as xr
 
+        self._store.check_blocks()
         data = xr.open_zarr(self.path, consolidated=False, chunks=None)
         data = data[["result", *self._layout.shapes, *self._columns, *self._layout.shared]]  # in their order
         data = data.set_coords(self._columns)
@@ -152,14 +159,7 @@ def open_sweep(path: str | Path) -> Table:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.sweep made")
-    check_format(Store(path))
+    if not (path / "zarr.json").is_file():
+        raise ValueError(f"{path} is no sweep of flowlimit; give the path of a store that fl.sweep made")
+    check_store(path)
     return Table(path)
-
-
-def check_format(store: Store) -> None:
-    """Refuse what is no sweep, or a later format."""
-    if store.attributes.get("kind") != "Sweep":
-        raise ValueError(f"{store.path} is no sweep of flowlimit; give the path of a store that fl.sweep made")
-    if store.attributes["format"] > FORMAT:
-        given = store.attributes["format"]
-        raise ValueError(f"{store.path} has format {given}, this version reads up to {FORMAT}; upgrade flowlimit")

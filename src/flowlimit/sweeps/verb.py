@@ -18,15 +18,17 @@ from ..results import FlowlimitError
 from ..verbs.progress import Progress, reporter
 from ..words import NAMES, hint
 from .batched import is_batched
+from .create import check_store, create
 from .evaluate import evaluate
 from .executors import check_executor, run_all
 from .fingerprint import differences, fingerprint
 from .job import Job
+from .layout import Layout
 from .points import Points, make_points
 from .problem import Swept, check_addresses
 from .rows import Row
-from .store import Layout, Store, create, shapes_of
-from .table import Table, check_format
+from .store import Store, shapes_of
+from .table import Table
 from .watch import LOG, Watch
 
 VERBS = ("fixed_point", "convergence_rate", "timescales", "small_init_path", "solve_dmft", "simulate", "check")
@@ -144,8 +146,8 @@ def _prepared(path: Path, problem: Swept, points: Points, block_size: int | None
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         create(path, _layout(problem, points, block_size), points, description)
+    check_store(path)
     store = Store(path)
-    check_format(store)
     differ = differences(store.attributes["problem"], description)
     if block_size not in (None, store.layout.block_size):
         differ.append(f"block_size: the store has {store.layout.block_size}, given {block_size}")

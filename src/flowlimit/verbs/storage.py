@@ -1,4 +1,4 @@
-"""Save and load results: one zarr store per result, the tree of `to_datatree` with a format version.
+"""Save and load results: the tree of `to_datatree` in a zarr store with a format version, or numbers in a file.
 
 Format 1. The root's attributes say what the result is, how it ended and, as JSON, where it came from; groups hold the
 arrays: curves, replicas or trials, errors/<part>, kernels, operators, paths, weights. Curves are there for other
@@ -12,27 +12,36 @@ from typing import Any
 import numpy as np
 
 from ..numerics.disk import SEAL, DamagedError, check_folder, write_folder
+from ..numerics.plain_zarr import arrays, as_it_is, read_node
+from ..problem.checks import shown
 from ..problem.noun import Noun, from_dict
-from ..results import Code, Kernels, Limit, Operators, Outcome, PathSample, Runs, RunStats, SolveStats
+from ..results import ClosedForm, Code, Kernels, Limit, Operators, Outcome, PathSample, Runs, RunStats, SolveStats
 from ..results.answer import NOUNS
 from ..results.limit import KERNELS, PARTS
 from ..results.same import same
+from .export import WRITERS, export
 
 FORMAT = 1
 ENDING = ".zarr"
+RESULTS = ("Runs", "Limit")
+GROUPS = ("curves", "replicas", "trials", "errors", "kernels", "operators", "paths", "weights")
 
 
-def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write a result to a zarr store (a directory).
+def save(result: Runs | Limit | ClosedForm, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a result to a file, in the format that the path's ending says.
+
+    Whole or not at all: it is written beside its place, and is on the disk before it takes it.
 
     Parameters
     ----------
     result
         What a verb returned.
     path
-        Where to, e.g. ``"runs.zarr"``; the name ends in ``.zarr``, since nothing else is written.
+        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: results in time only.
+        ``.nc``, ``.csv`` and ``.json`` keep the numbers for other programs: curves and errors over time, or one row of
+        a closed form.
     overwrite
-        Whether an existing result may be replaced: it is there until the new one is written whole.
+        Whether an existing file of the same kind may be replaced: it is there until the new one is written whole.
 
     Examples
     --------
@@ -44,19 +53,32 @@ def save(result: Runs | Limit, path: str | Path, *, overwrite: bool = False) -> 
     ...     bool((fl.load(f"{folder}/runs.zarr").train_error == runs.train_error).all())
     True
     """
-    if not isinstance(result, Runs | Limit):
+    if not isinstance(result, Runs | Limit | ClosedForm):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
-    _check_ending(path)
-    if Path(path).exists():
+    path = _checked_path(path, [*WRITERS] if isinstance(result, ClosedForm) else [ENDING, *WRITERS])
+    if path.exists() or path.is_symlink():
         if not overwrite:
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
-        if not (Path(path) / SEAL).is_file():
+        if not ((path / SEAL).is_file() and _kind(path) in RESULTS if path.suffix == ENDING else path.is_file()):
             raise FileExistsError(
                 f"{path} exists and is no result of fl.save: it is not overwritten; give another path"
             )
+    if path.suffix == ENDING:
+        _save_zarr(result, path)
+    else:
+        export(result, path)
+
+
+def _save_zarr(result: Any, path: Path) -> None:
+    import zarr
+
     tree = result.to_datatree()
     tree.attrs["format"] = FORMAT
-    write_folder(Path(path), lambda beside: tree.to_zarr(beside, mode="w", consolidated=False))
+    encoding = {
+        group.path: {name: as_it_is(one.shape) for name, one in group.variables.items()} for group in tree.subtree
+    }
+    with zarr.config.set({"array.write_empty_chunks": True}):  # data that are not there are lost, not NaN
+        write_folder(path, lambda beside: tree.to_zarr(beside, mode="w", consolidated=False, encoding=encoding))
 
 
 def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Runs | Limit:
@@ -93,6 +115,7 @@ def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any
         raise ValueError(f"{path} is no zarr store; give the path of a store that fl.save wrote")
     _check_format(Path(path))
     check_folder(Path(path))
+    _check_arrays(Path(path))
     with xr.open_datatree(path, engine="zarr", consolidated=False, chunks=None) as store:
         tree = store.load()
     given = {"model": model, "task": task, "training": training}
@@ -101,29 +124,45 @@ def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any
 
 def _check_format(path: Path) -> None:
     """Refuse what is no result of ours, by the attributes of its root alone: nothing else is read before that."""
-    try:
-        attributes = json.loads((path / "zarr.json").read_text())["attributes"]
-        known = attributes.get("format")
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise DamagedError(
-            f"{path}: zarr.json is damaged; restore it from a copy, or compute the result anew"
-        ) from None
+    attributes = read_node(path / "zarr.json").get("attributes", {})
+    known, kind = attributes.get("format"), attributes.get("kind")
     if not isinstance(known, int):
         raise ValueError(f"{path} is no result of flowlimit: it has no format version")
+    if kind not in RESULTS:
+        raise ValueError(
+            f"{path} holds a {kind}, no result; {'fl.open_sweep reads it' if kind == 'Sweep' else 'give another'}"
+        )
     if known > FORMAT:
         raise ValueError(f"{path} has format {known}, this version reads up to {FORMAT}; upgrade flowlimit")
     if not (path / "curves").is_dir():
         raise ValueError(f"{path} was written before format {FORMAT} was settled; compute the result anew and save it")
 
 
-def _check_ending(path: str | Path) -> None:
+def _check_arrays(path: Path) -> None:
+    """Refuse arrays that a result does not have, or whose files are not of the size that they declare."""
+    for array in arrays(path):
+        group = array.path.relative_to(path).parts[0]
+        if group not in GROUPS:
+            raise DamagedError(f"{array.path} is no array of a result; give a store that fl.save wrote")
+        array.check_files(whole=True)
+
+
+def _kind(path: Path) -> Any:
+    return read_node(path / "zarr.json").get("attributes", {}).get("kind")
+
+
+def _checked_path(path: Any, endings: list[str]) -> Path:
+    if not isinstance(path, str | Path) or "\0" in str(path):
+        raise TypeError(f"path: given {shown(path)}, needs a path, e.g. 'limit.zarr'")
     given = Path(path)
-    if given.suffix != ENDING:
+    if given.suffix not in endings:
         raise ValueError(
-            f"path: given {str(path)!r}, needs a name that ends in {ENDING}, e.g. {str(given.with_suffix(ENDING))!r}. "
-            f"For other files write result.times, result.test_error and result.test_error_stderr yourself, e.g. by "
-            f"numpy.savetxt; on the command line --out takes .csv, .nc and .json"
+            f"path: given {str(path)!r}, needs a name that ends in {', '.join(endings)}, e.g. "
+            f"{str(given.with_suffix(endings[0]))!r}"
         )
+    if not given.parent.is_dir():
+        raise FileNotFoundError(f"path: given {str(path)!r}, but there is no folder {given.parent}; make it first")
+    return given
 
 
 def _common(tree: Any, samples: str, given: dict[str, Any]) -> dict[str, Any]:
