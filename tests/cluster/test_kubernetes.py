@@ -3,6 +3,7 @@
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import cheap
@@ -67,9 +68,27 @@ def test_names_in_a_manifest_fit_together(name):
         pod = one["spec"]["template"]
         assert one["spec"].get("selector", {}).get("matchLabels", {}).items() <= pod["metadata"]["labels"].items()
         assert "requests" in container(one)["resources"]
-        volumes = {v["name"]: v["persistentVolumeClaim"]["claimName"] for v in pod["spec"].get("volumes", [])}
-        assert set(volumes.values()) <= claims
+        volumes = {v["name"]: v.get("persistentVolumeClaim", {}).get("claimName") for v in pod["spec"]["volumes"]}
+        assert {claim for claim in volumes.values() if claim} <= claims
         assert {mount["name"] for mount in container(one).get("volumeMounts", [])} == set(volumes)
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_pods_have_no_privileges(name):
+    """Not root, nothing written but to volumes, no token of the cluster, bounded; and only they reach each other."""
+    assert "NetworkPolicy" in {one["kind"] for one in objects(name)} or "Service" not in {
+        o["kind"] for o in objects(name)
+    }
+    for one in objects(name):
+        if one["kind"] not in ("Job", "Deployment"):
+            continue
+        pod, own = one["spec"]["template"]["spec"], container(one)
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert own["securityContext"]["allowPrivilegeEscalation"] is False
+        assert own["securityContext"]["readOnlyRootFilesystem"] is True
+        assert own["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert set(own["resources"]["limits"]) == {"cpu", "memory"}
 
 
 def test_the_service_is_the_address_that_workers_and_client_call():
@@ -77,7 +96,7 @@ def test_the_service_is_the_address_that_workers_and_client_call():
     service, scheduler = object_of(name, "Service"), object_of(name, "Deployment", "scheduler")
     labels = scheduler["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
-    address = f"tcp://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
+    address = f"tls://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
     assert address in container(object_of(name, "Deployment", "worker"))["command"]
     assert f"--scheduler={address}" in container(object_of(name, "Job"))["command"]
 
@@ -99,30 +118,47 @@ def test_the_shares_of_an_indexed_job_are_the_whole(commands, tmp_path, undistur
     assert cheap.chunks(tmp_path / "a.zarr") == undisturbed
 
 
-def test_scheduler_worker_and_client_work_together(commands, tmp_path, undisturbed):
+@pytest.fixture
+def certificate(tmp_path):
+    """The one that the first lines of the manifest make."""
+    (line,) = (line for line in read("kubernetes_dask.yaml").splitlines() if "openssl" in line)
+    subprocess.run(line.lstrip("# ").split(), cwd=tmp_path, check=True, capture_output=True)
+    return tmp_path
+
+
+def test_scheduler_worker_and_client_work_together(commands, certificate, tmp_path, undisturbed):
     name = "kubernetes_dask.yaml"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
 
-    def here(manifest, *more):
-        """A pod's command as it runs on loopback."""
+    def here(words):
+        """What a pod is told, as it is on loopback."""
         changes = {"flowlimit-scheduler:8786": f"127.0.0.1:{port}", "8786": f"{port}", "/store": f"{tmp_path}"}
-        words = container(manifest)["command"]
-        for old, new in changes.items():
+        for old, new in (changes | {"/tls": f"{certificate}"}).items():
             words = [word.replace(old, new) for word in words]
-        return [*words, *more]
+        return words
+
+    def environment(manifest):
+        own = [variable for variable in container(manifest)["env"] if variable["name"].startswith("DASK")]
+        return commands | dict(zip([v["name"] for v in own], here([v["value"] for v in own]), strict=True))
 
     loopback = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
-    pods = [here(object_of(name, "Deployment", part), *loopback) for part in ("scheduler", "worker")]
+    pods = [object_of(name, "Deployment", part) for part in ("scheduler", "worker")]
     logs = [(tmp_path / f"{i}.log").open("w+") for i in range(2)]
-    running = [subprocess.Popen(pod, env=commands, stdout=log, stderr=log) for pod, log in zip(pods, logs, strict=True)]
+    running = [
+        subprocess.Popen(here(container(pod)["command"]) + loopback, env=environment(pod), stdout=log, stderr=log)
+        for pod, log in zip(pods, logs, strict=True)
+    ]
+    client = object_of(name, "Job")
+    words = here(container(client)["command"])
     try:
-        done = subprocess.run(
-            here(object_of(name, "Job")), env=commands, capture_output=True, text=True, check=False, timeout=120
-        )
+        done = subprocess.run(words, env=environment(client), capture_output=True, text=True, check=False, timeout=120)
         text = "\n".join(Path(log.name).read_text() for log in logs)
         assert done.returncode == 0, done.stderr + text
+        attack = [sys.executable, "-c", ATTACK, f"127.0.0.1:{port}"]
+        said = subprocess.run(attack, env=commands, capture_output=True, text=True, check=True)
+        assert said.stdout.split() == ["refused"] * 2, said
     finally:
         for process in running:
             process.send_signal(signal.SIGTERM)
@@ -130,3 +166,17 @@ def test_scheduler_worker_and_client_work_together(commands, tmp_path, undisturb
         for log in logs:
             log.close()
     assert cheap.chunks(tmp_path / "sweep.zarr") == undisturbed
+
+
+ATTACK = """
+import os, sys
+from distributed import Client, Security
+ways = [lambda: Client("tcp://" + sys.argv[1], timeout=3)]
+ways.append(lambda: Client("tls://" + sys.argv[1], security=Security.temporary(), timeout=3))
+for way in ways:
+    try:
+        print("ran as", way().submit(os.getuid).result(timeout=10))
+    except (OSError, TypeError, ValueError):
+        print("refused")
+"""
+"""Whoever has no certificate, or another one, tries to run code."""

@@ -1,7 +1,7 @@
 """Zarr stores that cannot grow when they are read: arrays lie in files as in memory, each chunk with its CRC-32C.
 
-A file's size then is the size of what it holds, so that a store is checked against its own description before anything
-is allocated: what it declares and does not hold is refused, and so is everything that we do not write.
+A file's size then is the size of what it holds, so that a store is held against its description before anything is
+allocated: what it declares and does not hold is refused, and so is everything that we do not write.
 """
 
 import json

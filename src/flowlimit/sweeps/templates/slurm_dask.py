@@ -13,6 +13,7 @@ The store is a directory that all nodes see.
 
 import argparse
 import logging
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ import numpy as np
 import flowlimit as fl
 
 
-def cluster() -> Any:
-    """Return a cluster without workers yet."""
+def cluster(folder: Path) -> Any:
+    """Return a cluster without workers yet, whose certificates lie in a folder that all nodes see."""
     from dask_jobqueue.slurm import SLURMCluster
 
     return SLURMCluster(
@@ -31,8 +32,9 @@ def cluster() -> Any:
         walltime="01:00:00",
         # Workers leave a little before Slurm ends their jobs, one after the other, and new ones are started.
         worker_extra_args=["--lifetime", "55m", "--lifetime-stagger", "4m", "--dashboard-address", "127.0.0.1:0"],
-        # Whoever reaches the scheduler's port can run code as you. If others can: pip install cryptography, and
-        # security=True, shared_temp_directory="a directory that all nodes see, and you alone may read",
+        # Whoever a scheduler takes work from runs code as you: only those who can read this sweep's certificates.
+        security=True,
+        shared_temp_directory=str(folder),
         job_script_prologue=[
             # '. "$HOME/flowlimit/bin/activate"',
             "export NPROC=1",  # threads of XLA, which would take every core of the node
@@ -55,7 +57,9 @@ def main() -> None:
     task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     axes = {"model.init_scale": np.geomspace(1e-3, 1.0, 40), "task.noise_var": np.linspace(0.0, 0.5, 40)}
 
-    with cluster() as jobs, Client(jobs) as client:
+    folder = Path(options.store).resolve().parent / ".flowlimit-tls"
+    folder.mkdir(mode=0o700, exist_ok=True)  # nobody else may read it
+    with cluster(folder) as jobs, Client(jobs) as client:
         jobs.adapt(minimum_jobs=options.jobs, maximum_jobs=options.jobs)  # as many as this, also after some died
         client.wait_for_workers(1)
         table = fl.sweep(fl.timescales, model, task, over=axes, store=options.store, executor=client)

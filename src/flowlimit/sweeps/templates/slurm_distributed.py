@@ -4,6 +4,7 @@ Change: the problem in `main`. A simulation is spread by fl.simulate(..., device
 """
 
 import argparse
+from pathlib import Path
 
 import jax
 
@@ -11,10 +12,12 @@ import jax
 def main() -> None:
     """Join the others, solve together, and let one process write."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("out", nargs="?", default="limit.zarr")
+    parser.add_argument("out", nargs="?", type=Path, default=Path("limit.zarr"))
     parser.add_argument("--num-steps", type=int, default=1000)
     parser.add_argument("--rtol", type=float, default=1e-3)
     options = parser.parse_args()
+    if options.out.exists() or not options.out.parent.is_dir():  # now, and not after hours of work
+        parser.error(f"{options.out} exists, or its folder does not; give another path")
     # Before anything is computed. Under Slurm it finds the coordinator and its own rank; elsewhere give
     # jax.distributed.initialize("host:port", number_of_processes, rank).
     jax.distributed.initialize()
