@@ -1,6 +1,8 @@
 """Sweeps in this process: their numbers against the verbs', their stores, failures and refusals."""
 
+import gc
 import json
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -256,3 +258,12 @@ def test_an_executor_that_is_none_is_refused():
 def test_a_cluster_needs_workers(workers):
     with pytest.raises(ValueError, match=r"workers: given .*needs an int of at least 1"):
         fl.local_cluster(workers)
+
+
+def test_a_sweep_that_fails_leaves_no_folder_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    fail = lambda model, task, *, factor: 1 / 0
+    with pytest.raises(fl.FlowlimitError, match="division by zero"):
+        fl.sweep(fail, MODEL, TASK, over={"factor": [1.0, 2.0]})
+    gc.collect()
+    assert not list(tmp_path.iterdir())

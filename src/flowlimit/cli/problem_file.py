@@ -112,7 +112,8 @@ class Reader:
             return from_dict(inner)
         except (ValueError, TypeError, OverflowError) as error:
             said = str(error).partition(";")[0]
-            named = next((name for name in given if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)), None)
+            words = re.findall(r"\w+", said)  # no pattern is made of what a file says
+            named = next((name for name in given if name in (words if name.isidentifier() else said)), None)
             self.refuse(place if named is None else (*place, named), str(error))
 
 

@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from ..numerics.disk import write_file
+
 Matrix = Float[np.ndarray, "samples features"]
 ARCHIVE = "TCGA-PANCAN-HiSeq-801x20531.tar.gz"
 SHAPE = (801, 20531)
@@ -53,11 +55,11 @@ def read_archive(path: Path, *, sha256: str | None = None) -> Matrix:
     if sha256 not in (None, digest):
         raise ValueError(f"{path} hashes to {digest}, needs {sha256}: it is not whole, or another file")
     kept = path.with_name(f"{path.name}.{digest[:16]}.npy")  # of another archive by the same name there is another
-    if kept.is_file():
+    with contextlib.suppress(OSError, ValueError, EOFError):  # not there, or cut off
         return np.load(kept)
     matrix = _parse(path)
     with contextlib.suppress(OSError):  # a folder that is not ours to write in
-        np.save(kept, matrix)
+        write_file(kept, lambda beside: np.save(beside, matrix))
     return matrix
 
 

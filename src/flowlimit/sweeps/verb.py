@@ -121,9 +121,10 @@ def sweep(
     # blocks that are done, and a part of a block is worth nothing.
     with reporter(progress, "sweep", heed=False) as report:
         path = Path(tempfile.mkdtemp(prefix="flowlimit-")) / "sweep.zarr" if store is None else Path(store)
-        table = Table(_prepared(path, problem, points, block_size, resumable=store is not None))
-        if store is None:
+        table = Table(path)
+        if store is None:  # it goes with the table, also if nothing comes of it
             weakref.finalize(table, shutil.rmtree, path.parent, ignore_errors=True)
+        _prepare(path, problem, points, block_size, resumable=store is not None)
         _fill(Store(path), problem, points, executor, mine, retry_failed, report)
     return table
 
@@ -140,7 +141,7 @@ def _shard(shard: tuple[int, int] | str | None) -> tuple[int, int]:
     return own, of
 
 
-def _prepared(path: Path, problem: Swept, points: Points, block_size: int | None, *, resumable: bool) -> Path:
+def _prepare(path: Path, problem: Swept, points: Points, block_size: int | None, *, resumable: bool) -> None:
     """Make the store, or see that it is one of this sweep."""
     description = fingerprint(problem, points, resumable=resumable)
     if not path.exists():
@@ -156,7 +157,6 @@ def _prepared(path: Path, problem: Swept, points: Points, block_size: int | None
         raise FileExistsError(
             f"{path} holds another sweep: {shown}. Give another store=, or read this one by fl.open_sweep"
         )
-    return path
 
 
 def _layout(problem: Swept, points: Points, block_size: int | None) -> Layout:
