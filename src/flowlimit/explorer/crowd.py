@@ -12,9 +12,10 @@ from tornado.httputil import HTTPServerRequest
 from .reply import Reply
 
 MOST_SESSIONS = 20
-MOST_UNSEEN = 3
+MOST_UNSEEN = 8
 """Pages at a time that were asked for and that no browser has opened yet."""
-LONGEST_REST = 5.0
+LONGEST_MAKING, LONGEST_REST = 60.0, 5.0
+"""Seconds: a request that takes longer is not waited for, and the most that the server rests after a page."""
 AGAIN = 3
 """Seconds after which who waits asks again."""
 FULL = "The explorer has {} pages open and takes no more. This page asks again by itself; close pages you do not need."
@@ -46,10 +47,11 @@ class Crowd:
         sessions = self._sessions()
         self._seen &= {session.id for session in sessions}
         unseen = [session for session in sessions if session.id not in self._seen]
+        making = [other for other in self._making if other.request_time() < LONGEST_MAKING]
         headers = {"Retry-After": str(AGAIN), "Refresh": str(AGAIN)}
-        if len(sessions) + len(self._making) >= MOST_SESSIONS:
+        if len(sessions) + len(making) >= MOST_SESSIONS:
             return Reply(503, FULL.format(len(sessions)), headers)
-        if self._making or time.monotonic() < self._rest or len(unseen) >= MOST_UNSEEN:
+        if making or time.monotonic() < self._rest or len(unseen) >= MOST_UNSEEN:
             return Reply(503, BUSY.format(AGAIN), headers)
         self._making.add(request)
         return None

@@ -19,8 +19,8 @@ Check = Callable[[HTTPServerRequest], Reply | None]
 class Door(Matcher):
     """Matches requests that are not let in, with what they are told.
 
-    A page of any site can name a server of its own and let that name mean 127.0.0.1, which makes this server the
-    page's own in the browser's eyes. So requests must ask for a name in ``names``, and come from a page of that name
+    A page of any site can let the site's name mean 127.0.0.1 for a moment, and then the browser takes this server for
+    that site. So requests must ask for a name in ``names``, and come from a page of that name
     and port, or of a name in ``trusted``: names of a proxy that asks by another one.
     """
 
@@ -57,7 +57,7 @@ class Door(Matcher):
         if request.method != "GET" or "Transfer-Encoding" in request.headers or _length(request) != "0":
             return Reply(405, "The explorer answers GET requests without a body.", {"Allow": "GET"})
         if request.path == "/" and request.headers.get("Sec-Fetch-Dest", "document") != "document":
-            return Reply(403, "The explorer is a page of its own, not a part of another one: open its address.")
+            return Reply(403, "The explorer is not a part of other pages: open its address.")
         return None
 
     def _key(self, request: HTTPServerRequest) -> Reply | None:

@@ -56,7 +56,7 @@ class Worker:
                 inputs = inputs if whole else None  # asked for again if the page comes back
 
     def _next(self, answered: Inputs | None, wait: float) -> Inputs | None:
-        """Return the newest request once there is one, somebody sees the page and it is quiet; None at the end."""
+        """Return the newest request once there is one, somebody sees the page and it is quiet; None once ended."""
         with self._changed:
             self._changed.wait_for(partial(self._is_stale, answered))
             while not self._ended and not self._is_seen():
