@@ -72,7 +72,7 @@ def test_thirty_requests_do_not_stop_the_server(port):
 
     async def visit():
         mine = await opened(port, await page_token(port))
-        await asyncio.sleep(6.0)  # the server rests after a page; then it makes one more
+        await asyncio.sleep(3.0)  # the server rests after a page; then it makes one more
         pages, waits = asyncio.gather(*(get(port) for _ in range(30))), []
         while not pages.done():
             began = time.perf_counter()

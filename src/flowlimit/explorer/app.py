@@ -30,7 +30,7 @@ NARROW = """
 }
 """
 """On a narrow window controls stand above the pictures."""
-LIFETIME, LOOK = 20_000, 2_000
+LIFETIME, LOOK = 30_000, 2_000
 """Milliseconds after which a session without a browser is forgotten, and between looks at which ones are."""
 LARGEST = 2**20
 """Bytes of a request or a message: a browser sends the numbers of some sliders."""

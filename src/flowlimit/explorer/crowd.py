@@ -14,7 +14,7 @@ from .reply import Reply
 MOST_SESSIONS = 20
 MOST_UNSEEN = 8
 """Pages at a time that were asked for and that no browser has opened yet."""
-LONGEST_MAKING, LONGEST_REST = 60.0, 5.0
+LONGEST_MAKING, LONGEST_REST = 60.0, 2.0
 """Seconds: a request that takes longer is not waited for, and the most that the server rests after a page."""
 AGAIN = 3
 """Seconds after which who waits asks again."""
@@ -38,7 +38,7 @@ class Crowd:
         return self._page(request) if request.path == "/" else None
 
     def made(self, handler: Any) -> None:
-        """Note that a request was answered; after a page the server has as long for other work as that took."""
+        """Note that a request was answered; after a page the server has some time for other work."""
         if handler.request in self._making:
             self._making.discard(handler.request)
             self._rest = time.monotonic() + min(handler.request.request_time(), LONGEST_REST)
