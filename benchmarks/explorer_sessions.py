@@ -142,14 +142,22 @@ async def visit(port: int, number: int, until: float, seen: Seen) -> None:
         async with asyncio.timeout(until - time.monotonic()):
             token = await new_page(port, number, seen)
             session = Session(await websocket_connect(f"ws://127.0.0.1:{port}/ws", subprotocols=["bokeh", token]))
-            await session.load()
-            seen.opened += 1
-            while True:
-                await session.move()
-                await answered(session, number, seen)
-                await pause(session, random.choice((1.0, 5.0, 20.0)))
+            try:
+                await stay(session, number, seen)
+            finally:
+                session.socket.close()
     except TimeoutError:
         return
+
+
+async def stay(session: Session, number: int, seen: Seen) -> None:
+    """Move sliders and wait for answers, without end."""
+    await session.load()
+    seen.opened += 1
+    while True:
+        await session.move()
+        await answered(session, number, seen)
+        await pause(session, random.choice((1.0, 5.0, 20.0)))
 
 
 async def answered(session: Session, number: int, seen: Seen) -> None:

