@@ -1,6 +1,7 @@
 """How commands end: 3 is an answer less accurate than asked for, 4 is none, and both are said."""
 
 import json
+import socket
 
 import numpy as np
 import pytest
@@ -191,7 +192,20 @@ def test_paths_that_are_no_sweep(tmp_path):
         (("--port", "99999999"), "Invalid value for '--port'"),
         (("--port", "-1"), "Invalid value for '--port'"),
         (("--address", "300.1.1.1"), "--address, --port: given 300.1.1.1 and 0, which cannot be listened at"),
+        (("--address", "a..b"), "--address, --port: given a..b and 0, which cannot be listened at"),
+        (("--address", "a" * 70), "which cannot be listened at"),
+        (("--address", ""), "--address, --port: given '' and 0"),
+        (("--allow-host", "http://ours.example"), "--allow-host: given 'http://ours.example', needs a name"),
+        (("--allow-host", "ours.example:80"), "--allow-host: given 'ours.example:80', needs a name"),
+        (("--allow-host", "*"), "--allow-host: given '*', needs a name"),
     ],
 )
 def test_ports_and_addresses(words, message):
     assert message in refused("explore", "--no-show", *words)
+
+
+def test_a_port_that_is_taken():
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", 0))
+        own.listen()
+        assert "a free port, e.g. --address 127.0.0.1 --port 0" in refused("explore", "--port", own.getsockname()[1])

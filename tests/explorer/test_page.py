@@ -17,6 +17,7 @@ from bokeh.protocol import Protocol
 from bokeh.protocol.receiver import Receiver
 from bokeh.server.session import ServerSession
 from bokeh.util.token import generate_jwt_token, generate_session_id
+from matplotlib.figure import Figure as MatplotlibFigure
 from tornado.websocket import websocket_connect
 
 from flowlimit.explorer.app import make_page
@@ -27,7 +28,7 @@ from flowlimit.explorer.page import Page
 class Told:
     """A worker that computes nothing: answers come from the test."""
 
-    def __init__(self, publish):
+    def __init__(self, publish, is_seen):
         Told.publish, Told.asked = publish, []
 
     def ask(self, inputs):
@@ -138,9 +139,12 @@ def test_changes_come_in_order_after_load_from_one_thread(found, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 def test_a_downloaded_figure_is_closed(found, monkeypatch):
-    """Pyplot keeps figures that are not closed; 20 of them make it warn."""
+    """Pyplot keeps figures that are not closed, be it because drawing fails; 20 of them make it warn."""
     monkeypatch.setattr("flowlimit.explorer.page.Worker", Told)
     page, before = Page(), plt.get_fignums()
     page.found = found
     assert page._figure().read().startswith(b"\x89PNG")
+    monkeypatch.setattr(MatplotlibFigure, "savefig", lambda *given, **more: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        page._figure()
     assert plt.get_fignums() == before

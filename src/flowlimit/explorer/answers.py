@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Float
 
@@ -17,24 +16,24 @@ from ..sweeps.verb import sweep
 from ..verbs.simulate import simulate
 from ..verbs.solve import solve_dmft
 from .inputs import SLIDERS, Inputs
+from .room import Room
+from .turns import Stop, Turns
 
 Numbers = Float[np.ndarray, "_"]
-Stop = Callable[[], bool]
-"""Whether nobody waits for the answer any more."""
 COARSE, FINE = 0.9, 0.03
 """Accuracies that limits are solved to: a first look, and one to stay with."""
-PATIENCE = 60.0
-"""Seconds for the finer limit."""
-COARSE_PATIENCE = 600.0
+PATIENCE = 60.0, 10.0
+"""Seconds for the finer limit, and the least that is left of them if others wait."""
+COARSE_PATIENCE = 600.0, 60.0
 """The same for the first look, without which a page shows nothing: on a busy machine compiling alone takes a minute."""
 TRIALS, KEY, SCALES = 4, 0, 25
 MOST_KEPT = 16
 _KEPT: dict[Inputs, Limit] = {}
 _KEEPING = threading.Lock()
 """Pages' threads share what is kept: one may drop what another has just seen there."""
-MOST_SHAPES = 24
-"""Shapes of runs whose programs are kept, some 30 MB each; then all programs go, so that memory does not grow."""
-_SHAPES: set[tuple[int, int, int]] = set()
+ROOM = Room()
+TURNS = Turns(ROOM)
+"""Sessions share the machine: whatever is computed below is computed in a turn."""
 LAWS_AT = 24
 """Times at which the law of w is shown."""
 
@@ -128,7 +127,7 @@ def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
     known = kept_limit(inputs)
     if known is not None:
         return known
-    found = limit_of(inputs, COARSE, stop, patience=COARSE_PATIENCE)
+    found = limit_of(inputs, COARSE, stop, patience=TURNS.share("quick", *COARSE_PATIENCE))
     if found.replicas and found.result.code is not Code.STOPPED:
         with _KEEPING:
             while len(_KEPT) >= MOST_KEPT:
@@ -143,25 +142,23 @@ def kept_limit(inputs: Inputs) -> Limit | None:
         return _KEPT.get(inputs)
 
 
-def limit_of(inputs: Inputs, rtol: float, stop: Stop, patience: float = PATIENCE) -> Limit:
+def fine_limit(inputs: Inputs, stop: Stop) -> Limit:
+    """Return a limit to stay with: the coarse one if there was not enough time for a finer one."""
+    found = limit_of(inputs, FINE, stop, patience=TURNS.share("slow", *PATIENCE))
+    return found if found.replicas else kept_limit(inputs) or found
+
+
+def limit_of(inputs: Inputs, rtol: float, stop: Stop, patience: float = PATIENCE[0]) -> Limit:
     """Return the limit; what was found so far if it was stopped or took more seconds than ``patience``."""
     return solve_dmft(*inputs.nouns, rtol=rtol, key=KEY, time_limit=patience, throw=False, progress=lambda *_: stop())
 
 
 def runs_of(inputs: Inputs, stop: Stop) -> Runs:
     """Return a few trials at a small dim, with weights at the times that laws are shown at."""
-    _make_room((inputs.nouns[1].samples(inputs.dim), inputs.dim, inputs.depth))
+    ROOM.note((inputs.nouns[1].samples(inputs.dim), inputs.dim, inputs.depth))
     times = law_times(inputs)
     options = {"dim": inputs.dim, "trials": TRIALS, "key": KEY, "weights_at": times}
     return simulate(*inputs.nouns, **options, throw=False, progress=lambda *_: stop())
-
-
-def _make_room(shape: tuple[int, int, int]) -> None:
-    _SHAPES.add(shape)
-    if len(_SHAPES) > MOST_SHAPES:
-        _SHAPES.clear()
-        _SHAPES.add(shape)
-        jax.clear_caches()
 
 
 def law_times(inputs: Inputs) -> Numbers:

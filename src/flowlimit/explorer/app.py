@@ -1,14 +1,24 @@
 """The explorer as an application on this machine."""
 
+import secrets
+import sys
 import threading
+import webbrowser
+from collections.abc import Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 import panel as pn
+from tornado.routing import Rule
 
 from ..program_cache import keep_programs
-from .answers import coarse_limit
+from .answers import TURNS, coarse_limit
+from .crowd import Crowd
+from .door import Door
 from .inputs import Inputs
 from .page import Page
+from .place import Place, checked_names, find_place
+from .reply import Answer
 
 TITLE = "flowlimit explorer"
 NARROW = """
@@ -20,8 +30,14 @@ NARROW = """
 }
 """
 """On a narrow window controls stand above the pictures."""
-LIFETIME = 10_000
-"""Milliseconds after which a session that was closed is forgotten, with its worker."""
+LIFETIME, LOOK = 30_000, 2_000
+"""Milliseconds after which a session without a browser is forgotten, and between looks at which ones are."""
+LARGEST = 2**20
+"""Bytes of a request or a message: a browser sends the numbers of some sliders."""
+OPEN = (
+    "warning: --address {} lets others reach this page. Who has the token in the address above can make this machine "
+    "compute; what is sent is not encrypted. For yourself, ssh -L is better."
+)
 
 
 class Plain(pn.template.VanillaTemplate):
@@ -36,12 +52,58 @@ def make_page() -> Any:
     return Plain(title=TITLE, sidebar=[page.controls()], main=[page.main()], sidebar_width=330, raw_css=[NARROW])
 
 
-def serve(port: int = 0, *, address: str = "127.0.0.1", show: bool = True, threaded: bool = False) -> Any:
-    """Serve the explorer on loopback, unless another address is given; it asks nothing of the internet."""
+def make_server(place: Place, *, trusted: frozenset[str] = frozenset(), token: str | None = None) -> Any:
+    """Return a server with a door: it listens, and answers once its loop runs."""
+    crowd = Crowd(lambda: server.get_sessions("/"))
+    server = pn.io.server.get_server(
+        {"/": make_page},
+        port=place.port,
+        address=place.address,
+        title=TITLE,
+        check_unused_sessions_milliseconds=LOOK,
+        unused_session_lifetime_milliseconds=LIFETIME,
+        websocket_max_message_size=LARGEST,
+        http_server_kwargs={"max_body_size": LARGEST},
+        sign_sessions=True,  # sessions are those that this server made
+        secret_key=secrets.token_bytes(32),
+        include_headers=[],  # nothing of a request but its arguments is kept in the page
+        include_cookies=[],
+        log_function=crowd.made,
+    )
+    tornado = server._tornado
+    door = Door(place.names, trusted, token, crowd.reply)
+    tornado.default_router.rules.insert(0, Rule(door, Answer))
+    # Bokeh's own list of names knows localhost alone.
+    names = place.names | trusted
+    tornado.websocket_origins.update({*names, *(f"{name}:{server.port}" for name in names)})
+    return server
+
+
+def serve(port: int = 0, *, address: str = "127.0.0.1", allow: Iterable[str] = (), show: bool = True) -> None:
+    """Serve the explorer until Ctrl-C, on loopback unless another address is given; it asks nothing of the internet.
+
+    It may be asked by the names of loopback, by the name of its address, and by those that ``allow`` lists. Beyond
+    loopback it asks for a token, which is in the address that is printed.
+    """
+    place, trusted = find_place(address, port), checked_names(allow)
     keep_programs()
     pn.extension()
+    token = secrets.token_urlsafe(32) if place.is_open else None
+    server = make_server(place, trusted=trusted, token=token)
+    url = f"http://{place.name}:{server.port}/" + (f"?token={token}" if token else "")
+    print(f"the explorer is at {url}", flush=True)
+    if place.is_open:
+        print(OPEN.format(address), file=sys.stderr, flush=True)
     # The first page's problem is solved before anyone opens it: solving compiles.
-    threading.Thread(target=coarse_limit, args=(Inputs(), lambda: False), daemon=True).start()
-    options: dict[str, Any] = {"port": port, "address": address, "show": show, "title": TITLE, "threaded": threaded}
-    options |= {"check_unused_sessions_milliseconds": LIFETIME // 2, "unused_session_lifetime_milliseconds": LIFETIME}
-    return pn.serve({"/": make_page}, **options)
+    threading.Thread(target=solve_first, daemon=True).start()
+    if show:
+        server.io_loop.add_callback(partial(webbrowser.open, url))
+    server.start()
+    server.io_loop.start()
+
+
+def solve_first() -> None:
+    """Solve the first page's problem, in a turn like any other."""
+    never = lambda: False
+    with TURNS.turn("quick", never):
+        coarse_limit(Inputs(), never)

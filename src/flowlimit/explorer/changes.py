@@ -35,6 +35,12 @@ class Changes:
             # By the loop: what another thread adds to the document while Panel lets held events go can be lost.
             self._loop.add_callback(self._queue, change)
 
+    def are_seen(self) -> bool:
+        """Whether a browser has the page open; True where there is no server."""
+        context = None if self._document is None else self._document.session_context
+        session = None if context is None else context.session
+        return session is None or session.connection_count > 0
+
     def end(self) -> None:
         """Make no more changes: the document is gone."""
         self._ended = True

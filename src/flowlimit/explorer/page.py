@@ -30,6 +30,8 @@ AFFECTED = {
 }
 """Pictures that are drawn anew with a part of an answer: the errors first, the large ones when the user is at rest."""
 
+FIGURE = (9.0, 3.6)
+"""Inches of a figure that is downloaded."""
 OPENING = ("errors", "law", "kernels")
 """Pictures of the limit alone: if an earlier page asked for it, they are there when the page opens."""
 
@@ -55,7 +57,7 @@ class Page:
             self._draw(name)
         self._watch()
         self.changes = Changes()
-        self.worker = Worker(self._publish)
+        self.worker = Worker(self._publish, self.changes.are_seen)
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(self._end)
         pn.state.onload(self._ask)  # not before: the browser needs the cores for the page
@@ -129,7 +131,7 @@ class Page:
     def _show(self, inputs: Inputs, name: str, found: Any) -> None:
         if inputs != self.inputs.bounded():
             return
-        if name == "failed":
+        if name in ("failed", "waiting"):
             return self._say(found)
         if self._answered != inputs:  # the rest belongs to other inputs
             self.found, self._answered = Found(), inputs
@@ -147,17 +149,14 @@ class Page:
         return io.StringIO(json.dumps({"inputs": self.inputs.numbers()} | self.found.numbers(), indent=1))
 
     def _figure(self) -> io.BytesIO:
-        import matplotlib as mpl
-
-        mpl.use("agg")
-        from matplotlib import pyplot as plt
+        from matplotlib.figure import Figure  # not by pyplot, which keeps figures and is not for several sessions
 
         from ..plot import curves
 
         out = io.BytesIO()
         if self.found.records:
-            figure = curves(*self.found.records)[0].figure
+            figure = Figure(figsize=FIGURE, layout="constrained")
+            curves(*self.found.records, ax=figure.subplots(1, 2))
             figure.savefig(out, format="png", dpi=200)
-            plt.close(figure)  # pyplot keeps what is not closed
         out.seek(0)
         return out

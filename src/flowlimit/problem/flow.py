@@ -7,6 +7,7 @@ It is the paper's general flow, eq. (flow_general), row by row:
 in continuous time, or theta_{i+1} = theta_i + step_size drift for a clock that runs in steps.
 """
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,7 @@ def make_flow(model: Model, task: DataSource, training: Training) -> Flow:
 Shape = tuple[int, ...]
 _CHECKED: dict[Any, tuple[Shape, Shape]] = {}
 _PARAMETERS: dict[Any, Shape] = {}
+_KNOWING = threading.Lock()
 MOST_CHECKED = 1000
 """Kinds that are remembered: a program that goes on making new functions must not go on growing."""
 
@@ -116,12 +118,16 @@ def _parameters(model: Model, teachers: Shape) -> Shape:
 
 
 def _remembered(known: dict[Any, Any], kind: Any, find: Callable[[], Any]) -> Any:
-    """Return what is known of a kind, found once."""
-    if kind not in known:
-        if len(known) >= MOST_CHECKED:
-            known.clear()
-        known[kind] = find()
-    return known[kind]
+    """Return what is known of a kind, found once; the oldest is forgotten for the newest. Threads share it."""
+    with _KNOWING:
+        if kind in known:
+            return known[kind]
+    found = find()  # outside the lock: it runs functions of the user's
+    with _KNOWING:
+        while len(known) >= MOST_CHECKED:
+            del known[next(iter(known))]
+        known[kind] = found
+    return found
 
 
 def _check_shapes(model: Model, teachers: Shape) -> tuple[Shape, Shape]:
