@@ -158,6 +158,10 @@ class StepClock(Clock):
         """Return the size of a step; the move after the last measurement is never needed."""
         return self.step_size if self.is_even else self.step_size[jnp.minimum(step, self.num_steps - 1)]
 
+    def size_at(self, t: Scalar) -> Scalar:
+        """Return the size of the step at a time."""
+        return self.step_size if self.is_even else self.size(self.step_at(t))
+
     def time(self, step: Int[Array, ""]) -> Scalar:
         """Return the time of a step."""
         return step * self.step_size if self.is_even else self._starts()[step]

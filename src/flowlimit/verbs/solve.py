@@ -112,7 +112,6 @@ def solve_dmft(
     drop_programs()
     _check(model, task, training, rtol, start, solver)
     check_limit_request(model, task, training, observables)
-    solver = solver or default_solver(training.clock)
     with reporter(progress, "solve") as report:
         request = SolverRequest(
             model=model,
@@ -129,6 +128,7 @@ def solve_dmft(
             report=report,
         )
         check_conditions(model, task.loss, request.flow)
+        solver = solver or default_solver(request)
         answer = solver.solve(request)
     origin = provenance(key, model=model, task=task, training=training) | {"solver": repr(solver)}
     limit = _record(request, answer, origin)

@@ -14,6 +14,7 @@ from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ...numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
 from ...numerics.streams import Purpose, stream
+from ...problem.clocks import Clock
 from ...problem.flow import make_flow
 from ...problem.laws import Target
 from ...problem.models import Model
@@ -31,6 +32,7 @@ from ..sampling.modes import Rotation, output_modes
 from ..sampling.paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
 from ..settings import PanelSettings, PathSettings, StepSettings
+from .span import Span, span_of
 
 PATHS_PER_MOMENT = 4
 """Paths for each dimension whose moments are matched: half of them, too, can match all."""
@@ -56,16 +58,22 @@ class Plan:
     rtol: float
     measure: Measure
     memory_limit: float  # bytes
+    clock: Clock
     mesh: Mesh | None = None  # devices that paths are spread over
 
     @property
     def explicit(self) -> bool:
-        """Whether time runs in steps."""
-        return self.site.flow.clock.in_steps
+        """Whether steps are solved one by one."""
+        return self.settings.iteration is None
+
+    @cached_property
+    def span(self) -> Span:
+        """Where panels lie."""
+        return span_of(self.clock, self.settings.order)
 
     @property
     def panels(self) -> PanelSettings:
-        """The settings of a plan whose time does not run in steps."""
+        """The settings of a plan that solves panels."""
         assert isinstance(self.settings, PanelSettings)
         return self.settings
 
@@ -142,7 +150,7 @@ class Plan:
     @property
     def known_refusal(self) -> str | None:
         """What `refusal` says of steps, whose number is known before anything is solved; None for panels."""
-        return self.refusal(self.site.flow.clock.save_count) if self.explicit else None
+        return self.refusal(self.clock.save_count) if self.explicit else None
 
     @property
     def first_level(self) -> int:
@@ -249,9 +257,8 @@ def make_plan(
     devices: Devices | None = None,
 ) -> Plan:
     """Turn a problem into a plan, with the default settings of its clock unless others are given."""
-    site = make_site(make_flow(model, task, training))
-    in_steps = training.clock.in_steps
-    settings = settings or (StepSettings() if in_steps else PanelSettings())
-    own = replace(measure, sampled=not task.loss.closes, direct=in_steps)
+    flow, clock = make_flow(model, task, training), training.clock
+    settings = settings or (StepSettings() if clock.in_steps else PanelSettings())
+    own = replace(measure, sampled=not task.loss.closes, direct=settings.iteration is None)
     mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
-    return Plan(site, task, settings, key, rtol, own, float(memory_limit), mesh)
+    return Plan(make_site(flow), task, settings, key, rtol, own, float(memory_limit), clock, mesh)
