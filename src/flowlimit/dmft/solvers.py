@@ -15,7 +15,6 @@ from .readout.measure import Measure
 from .request import SolverAnswer, SolverRequest
 from .settings import PanelSettings, PathSettings, StepSettings
 
-
 FEW_STEPS = 300
 """Steps up to which one by one is faster than on panels, as measured (`benchmarks/long_descent.py`)."""
 

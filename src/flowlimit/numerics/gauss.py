@@ -11,8 +11,8 @@ sums over steps are exact on polynomials, too, by the midpoint form of Euler and
 
     sum over steps before u of h f = (h D/2) / sinh(h D/2) (integral of f) from -1 to u - h/2.
 
-So descent summed on panels of Gauss nodes is as stable as itself: with d_j = theta_{j+1} - theta_j, the change of theta^2
-over a panel, the sum of 2 theta d + d^2, is a polynomial's of degree 2 order - 1, which the nodes' values give exactly.
+So descent summed on panels of Gauss nodes is as stable as descent: with d_j = theta_{j+1} - theta_j, the change of
+theta^2 over a panel is the sum of 2 theta d + d^2, of degree 2 order - 1, which the nodes' values give exactly.
 """
 
 import math
@@ -62,10 +62,7 @@ def gauss_rule(order: int, count: float = math.inf) -> Rule:
     size = np.sqrt(2.0 * degrees + 1.0)
     transform = (size[:, None] * values.T) * weights
     basis = basis / size[:, None]
-    if count == order:
-        inner = np.tri(order, k=-1) / order
-    else:
-        inner = sums_before(basis, u, count) @ transform / 2.0
+    inner = np.tri(order, k=-1) / order if count == order else sums_before(basis, u, count) @ transform / 2.0
     return Rule((u + 1.0) / 2.0, weights, inner, transform, basis)
 
 
@@ -101,10 +98,11 @@ def sums_before(rows: Coefficients, u: Float[np.ndarray, "u"], count: float) -> 
     """Return the integrals of Legendre series from -1 to each u, or 2/count times their sums over steps before it."""
     step = 2.0 / count
     antiderivative = legendre.legint(rows, axis=1)
+    at = lambda u, rows: legendre.legvander(u, rows.shape[1] - 1) @ rows.T
     numbers, total = bernoulli(rows.shape[1] + 1), np.zeros((len(u), len(rows)))
     for k in range(0, rows.shape[1] + 1, 2):
         # (x/2) / sinh(x/2) = sum over even k of (2^(1 - k) - 1) B_k x^k / k!
         part = (2.0 ** (1 - k) - 1.0) * numbers[k] * step**k / math.factorial(k)
         higher = legendre.legder(antiderivative, k, axis=1)
-        total += part * (legendre.legval(u - step / 2.0, higher.T).T - legendre.legval(-1.0, higher.T)[None])
+        total += part * (at(u - step / 2.0, higher) - at(-np.ones(1), higher))
     return total

@@ -116,7 +116,7 @@ class _Accelerated(_Steps):
         model = super().extended(model, shape)
         if _is_zero(self.momentum):
             return model
-        return Momentum(model, self.momentum, self.clock, self.nesterov, shape)
+        return Momentum(model, self.momentum, self.clock.without_end, self.nesterov, shape)
 
 
 class GradientDescent(_Accelerated):

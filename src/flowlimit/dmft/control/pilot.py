@@ -60,8 +60,8 @@ def choose_panels(
     """Solve from begin to end, each panel as long as its spectral tail allows.
 
     ``settings.panel_part * rtol`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried
-    first. ``watch`` is told the progress before every try; it raises to end the solve. The shortest panel that sums over
-    steps has them all as nodes: whatever its tail, nothing is left open there.
+    first. ``watch`` is told the progress before every try; it raises to end the solve. The shortest panel that sums
+    over steps has them all as nodes: whatever its tail, nothing is left open there.
     """
     watch(0.0, "panels")
     tolerance, order = settings.panel_part * rtol, settings.order

@@ -261,4 +261,6 @@ def make_plan(
     settings = settings or (StepSettings() if clock.in_steps else PanelSettings())
     own = replace(measure, sampled=not task.loss.closes, direct=settings.iteration is None)
     mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
+    if clock.steps is not None and settings.iteration is not None:
+        flow = replace(flow, clock=clock.steps.without_end)  # no program for every number of steps
     return Plan(make_site(flow), task, settings, key, rtol, own, float(memory_limit), clock, mesh)
