@@ -53,7 +53,7 @@ def test_the_defaults_are_the_solvers_of_the_clock(default):
         (lambda: fl.StepSolver(first_paths=16), "first_paths: given 16, which leaves less"),
         (lambda: fl.StepSolver(response_parts=()), "response_parts: given"),
         (lambda: fl.solve_dmft(MODEL, TASK, FLOW, solver=fl.StepSolver()), "needs fl.PanelSolver"),
-        (lambda: fl.solve_dmft(MODEL, TASK, STEPS, solver=fl.PanelSolver()), "needs fl.StepSolver"),
+        (lambda: fl.solve_dmft(MODEL, TASK, NOISY, solver=fl.PanelSolver()), "needs fl.StepSolver"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

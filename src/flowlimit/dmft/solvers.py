@@ -54,7 +54,7 @@ class _PathSolver(PathSettings, AbstractSolver):
             memory_limit=request.memory_limit,
             devices=request.devices,
         )
-        refusal = plan.known_refusal  # before anything of that length is made
+        refusal = plan.known_refusal(request.save_count)  # before anything of that length is made
         if refusal is not None:
             return SolverAnswer(outcome=Outcome(Code.MEMORY, refusal))
         deadline = request.deadline.shared_by(plan.mesh)

@@ -42,7 +42,7 @@ class Rule(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def gauss_rule(order: int, count: float = math.inf) -> Rule:
+def gauss_rule(order: int, count: int | float = math.inf) -> Rule:
     """Return the rule with ``order`` nodes for integrals, or for means over ``count`` steps.
 
     Examples
@@ -66,13 +66,13 @@ def gauss_rule(order: int, count: float = math.inf) -> Rule:
     return Rule((u + 1.0) / 2.0, weights, inner, transform, basis)
 
 
-def _recurrence(order: int, count: float) -> Float[np.ndarray, "_"]:
+def _recurrence(order: int, count: int | float) -> Float[np.ndarray, "_"]:
     """Return sqrt(b_k), k = 1 to order - 1."""
     k = np.arange(1.0, order)
     return np.sqrt((1.0 - (k / count) ** 2) / (4.0 - 1.0 / k**2))
 
 
-def _nodes(order: int, count: float) -> tuple[Float[np.ndarray, "order"], Float[np.ndarray, "order"]]:
+def _nodes(order: int, count: int | float) -> tuple[Float[np.ndarray, "order"], Float[np.ndarray, "order"]]:
     """Return the nodes in u and their weights, which sum to 1: eigenvalues of the recurrence's matrix."""
     if count == order:  # the steps themselves
         return (2.0 * np.arange(order) + 1.0) / order - 1.0, np.full(order, 1.0 / order)
@@ -82,7 +82,7 @@ def _nodes(order: int, count: float) -> tuple[Float[np.ndarray, "order"], Float[
     return (u - u[::-1]) / 2.0, (weights + weights[::-1]) / 2.0
 
 
-def _orthonormal(order: int, count: float) -> Coefficients:
+def _orthonormal(order: int, count: int | float) -> Coefficients:
     """Return the polynomials of mean square 1, as rows of Legendre coefficients."""
     n, beside = np.arange(order), np.r_[0.0, _recurrence(order, count)]
     # u P_n = ((n + 1) P_{n+1} + n P_{n-1}) / (2 n + 1)
@@ -94,7 +94,7 @@ def _orthonormal(order: int, count: float) -> Coefficients:
     return rows
 
 
-def sums_before(rows: Coefficients, u: Float[np.ndarray, "u"], count: float) -> Float[np.ndarray, "u rows"]:
+def sums_before(rows: Coefficients, u: Float[np.ndarray, "u"], count: int | float) -> Float[np.ndarray, "u rows"]:
     """Return the integrals of Legendre series from -1 to each u, or 2/count times their sums over steps before it."""
     step = 2.0 / count
     antiderivative = legendre.legint(rows, axis=1)

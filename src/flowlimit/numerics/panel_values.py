@@ -20,7 +20,7 @@ LOST_DEGREES = 3
 
 
 @lru_cache(maxsize=256)
-def panel_values(order: int, count: float = math.inf) -> Float[np.ndarray, "entries entries"]:
+def panel_values(order: int, count: int | float = math.inf) -> Float[np.ndarray, "entries entries"]:
     """Return the map from a panel's matrix to kernel values at its nodes, on a panel of length 1; 0 for s > t.
 
     ``count`` is that of the steps which the panel sums over.

@@ -38,6 +38,8 @@ PATHS_PER_MOMENT = 4
 """Paths for each dimension whose moments are matched: half of them, too, can match all."""
 KEPT = 4
 """Operators that are kept of each replica."""
+CURVES = 3
+"""Arrays over the saved times for each curve of a replica: its values, those with half the paths, and time errors."""
 ROOM_GROWTH = 1.34
 """Factor between the lengths that arrays may have: few of them, so that compiled programs are used again."""
 STEP_CHUNKS, PANEL_CHUNKS = 3, 6
@@ -147,10 +149,17 @@ class Plan:
             f"memory_limit=, or take fewer steps or a larger rtol"
         )
 
-    @property
-    def known_refusal(self) -> str | None:
-        """What `refusal` says of steps, whose number is known before anything is solved; None for panels."""
-        return self.refusal(self.clock.save_count) if self.explicit else None
+    def known_refusal(self, saves: int) -> str | None:
+        """Say what is known not to fit before anything is solved: steps one by one, or curves at so many times."""
+        if self.explicit:
+            return self.refusal(self.clock.save_count)
+        needed = 8 * saves * CURVES * (self.measure.count + 2) * self.settings.replicas
+        if needed <= self.memory_limit:
+            return None
+        return (
+            f"curves at {saves} times need {gibibytes(needed)}, the limit is {gibibytes(self.memory_limit)}; raise "
+            f"memory_limit=, or say which times are wanted, e.g. save_at=np.linspace(0, {self.clock.end:g}, 101)"
+        )
 
     @property
     def first_level(self) -> int:
