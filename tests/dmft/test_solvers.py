@@ -10,6 +10,7 @@ from flowlimit.dmft.settings import PanelSettings, PathSettings, StepSettings
 
 MODEL, TASK = fl.DiagonalLinear(init_scale=0.5), fl.Regression(1.5, noise_var=0.1, target=fl.Bernoulli(0.3))
 FLOW, STEPS = fl.GradientFlow(2.0), fl.GradientDescent(0.2, num_steps=6)
+NOISY = fl.Langevin(0.1, step_size=0.2, num_steps=6)
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ class StepSolver(StepSettings, _PathSolver):
 def default_solver(request: SolverRequest) -> AbstractSolver:
     """Return the solver that is used unless another is given: steps one by one only where they are few or differ."""
     clock = request.training.clock
-    few = clock.in_steps and (clock.save_count <= FEW_STEPS or not fits_panels(request))
+    few = clock.in_steps and (clock.last <= FEW_STEPS or not fits_panels(request))
     return StepSolver() if few else PanelSolver()
 
 
