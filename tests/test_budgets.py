@@ -58,7 +58,13 @@ def test_a_billion_steps_are_refused_at_once(model):
 def test_memory_holds_for_linear_models():
     """Their number of paths follows from the number of steps, and was not compared with what is allowed."""
     seconds = refused(
-        lambda: fl.solve_dmft(fl.Linear(), TASK, fl.GradientDescent(0.01, num_steps=20_000), memory_limit=2**30)
+        lambda: fl.solve_dmft(
+            fl.Linear(),
+            TASK,
+            fl.GradientDescent(0.01, num_steps=20_000),
+            solver=fl.StepSolver(),
+            memory_limit=2**30,
+        )
     )
     assert seconds < 60.0
 

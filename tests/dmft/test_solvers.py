@@ -10,6 +10,7 @@ from flowlimit.dmft.settings import PanelSettings, PathSettings, StepSettings
 
 MODEL, TASK = fl.DiagonalLinear(init_scale=0.5), fl.Regression(1.5, noise_var=0.1, target=fl.Bernoulli(0.3))
 FLOW, STEPS = fl.GradientFlow(2.0), fl.GradientDescent(0.2, num_steps=6)
+NOISY = fl.Langevin(0.1, step_size=0.2, num_steps=6)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_the_defaults_are_the_solvers_of_the_clock(default):
         (lambda: fl.StepSolver(first_paths=16), "first_paths: given 16, which leaves less"),
         (lambda: fl.StepSolver(response_parts=()), "response_parts: given"),
         (lambda: fl.solve_dmft(MODEL, TASK, FLOW, solver=fl.StepSolver()), "needs fl.PanelSolver"),
-        (lambda: fl.solve_dmft(MODEL, TASK, STEPS, solver=fl.PanelSolver()), "needs fl.StepSolver"),
+        (lambda: fl.solve_dmft(MODEL, TASK, NOISY, solver=fl.PanelSolver()), "needs fl.StepSolver"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

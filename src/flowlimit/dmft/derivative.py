@@ -77,5 +77,10 @@ def _errors(
 
 
 def _blocks(grid: Grid, training: Training) -> Blocks:
+    """Return the grid's blocks as functions of the training's numbers: with the step, all times are longer."""
     clock = training.clock.steps
-    return grid.blocks if clock is None else steps(clock.sizes())
+    if clock is None:
+        return grid.blocks
+    if grid.edges is None:
+        return steps(clock.sizes())
+    return jax.tree.map(lambda x: x * (clock.step_size / grid.step), grid.blocks)

@@ -68,6 +68,11 @@ class SolverRequest:
         """The problem as one flow of the paper's class, eq. (flow_general)."""
         return make_flow(self.model, self.task, self.training)
 
+    @property
+    def save_count(self) -> int:
+        """How many times curves are wanted at, known without making them."""
+        return self.training.clock.save_count if self.save_at is None else np.size(self.save_at)
+
     @cached_property
     def saves(self) -> Saves:
         """Times at which curves are wanted, ascending."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numerics.blocks import Edges
-from ..problem.clocks import Clock
 from ..results import Code, Limit, Outcome
 from .control.driver import Solved, solve
 from .control.errors import all_curves
@@ -15,6 +14,9 @@ from .readout.kernels import make_kernels
 from .readout.measure import Measure
 from .request import SolverAnswer, SolverRequest
 from .settings import PanelSettings, PathSettings, StepSettings
+
+FEW_STEPS = 300
+"""Steps up to which one by one is faster than on panels, as measured (`benchmarks/long_descent.py`)."""
 
 
 class AbstractSolver(abc.ABC):
@@ -52,7 +54,7 @@ class _PathSolver(PathSettings, AbstractSolver):
             memory_limit=request.memory_limit,
             devices=request.devices,
         )
-        refusal = plan.known_refusal  # before anything of that length is made
+        refusal = plan.known_refusal(request.save_count)  # before anything of that length is made
         if refusal is not None:
             return SolverAnswer(outcome=Outcome(Code.MEMORY, refusal))
         deadline = request.deadline.shared_by(plan.mesh)
@@ -62,7 +64,10 @@ class _PathSolver(PathSettings, AbstractSolver):
 
 @dataclass(frozen=True, kw_only=True)
 class PanelSolver(PanelSettings, _PathSolver):
-    """Limits of flows, on Gauss-Legendre panels, to spectral accuracy in time.
+    """Limits of flows, and of gradient descent with many steps, on panels, to spectral accuracy in time.
+
+    Panels of a flow integrate, those of gradient descent sum over steps: descent itself, not a flow. Where every step
+    counts, at first and where modes alternate, panels have all their steps as nodes.
 
     Its fields are those of `PanelSettings` and `PathSettings`, keyword-only.
 
@@ -74,11 +79,11 @@ class PanelSolver(PanelSettings, _PathSolver):
     """
 
     def refuse(self, request: SolverRequest) -> None:
-        """Raise for a training in steps."""
-        if request.training.clock.in_steps:
+        """Raise for steps that are not alike, or noisy."""
+        if request.training.clock.in_steps and not fits_panels(request):
             raise ValueError(
-                f"solver: given a PanelSolver, which is for flows; {request.training!r} runs in steps and needs "
-                f"fl.StepSolver()"
+                f"solver: given a PanelSolver, which is for flows, and for steps that are all alike, without noise, "
+                f"with the squared loss; {request.training!r} needs fl.StepSolver()"
             )
 
 
@@ -104,9 +109,17 @@ class StepSolver(StepSettings, _PathSolver):
             )
 
 
-def default_solver(clock: Clock) -> AbstractSolver:
-    """Return the solver of a clock that is used unless another is given."""
-    return StepSolver() if clock.in_steps else PanelSolver()
+def default_solver(request: SolverRequest) -> AbstractSolver:
+    """Return the solver that is used unless another is given: steps one by one only where they are few or differ."""
+    clock = request.training.clock
+    few = clock.in_steps and (clock.last <= FEW_STEPS or not fits_panels(request))
+    return StepSolver() if few else PanelSolver()
+
+
+def fits_panels(request: SolverRequest) -> bool:
+    """Whether steps can be summed on panels: all alike and without noise, with a samples side that closes."""
+    flow = request.flow
+    return request.training.alike and flow.loss.closes and not flow.outputs and not flow.teachers
 
 
 def _beginning(start: Limit | None) -> tuple[Edges, int] | None:

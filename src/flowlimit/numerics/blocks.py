@@ -4,11 +4,14 @@ A block of q nodes has times t_i, weights ω_i (the integral over the whole bloc
 at the nodes, ``inner @ p`` is the integral from the block's left end to each node. Over all blocks, integration is the
 block lower triangular operator S: inner on the diagonal, the weights of earlier blocks to its left. Two kinds:
 
-- *panels*: Gauss-Legendre nodes, exact for polynomials of degree q - 1: a gradient flow to spectral accuracy;
+- *panels*: Gauss nodes, exact for polynomials of degree q - 1: a gradient flow to spectral accuracy, or, where they sum
+  over steps instead of integrating, gradient descent;
 - *steps*: one node per block, inner 0, weight the step size: gradient descent itself, with no error in time.
+
+A panel that sums goes from half a step before its first step to half a step after its last one.
 """
 
-from functools import lru_cache
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -16,9 +19,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
-from numpy.polynomial import legendre
+
+from .gauss import gauss_rule
 
 Edges = Float[np.ndarray, "_"]
+AT_ONCE = 4096
+"""Times that are interpolated together."""
 
 
 class Blocks(eqx.Module):
@@ -29,42 +35,20 @@ class Blocks(eqx.Module):
     weights: Float[Array, "*blocks nodes"]
 
 
-class Rule(NamedTuple):
-    """Gauss-Legendre collocation on the unit interval."""
-
-    nodes: Float[np.ndarray, "nodes"]
-    weights: Float[np.ndarray, "nodes"]
-    inner: Float[np.ndarray, "nodes nodes"]
-    transform: Float[np.ndarray, "nodes nodes"]  # nodal values -> Legendre coefficients
+def step_counts(edges: Edges, step: float) -> Float[np.ndarray, "_"]:
+    """Return how many steps each panel sums over: infinitely many, that is an integral, where the step is 0."""
+    lengths = np.diff(edges)
+    return np.rint(lengths / step) if step else np.full(len(lengths), np.inf)
 
 
-@lru_cache
-def gauss_rule(order: int) -> Rule:
-    """Return the collocation rule with ``order`` nodes.
-
-    Examples
-    --------
-    >>> rule = gauss_rule(4)
-    >>> bool(np.allclose(rule.inner @ rule.nodes**3, rule.nodes**4 / 4))
-    True
-    """
-    x, weights = legendre.leggauss(order)
-    degrees = np.arange(order)
-    # Discrete orthogonality: c_n = (2n + 1)/2 sum_i w_i P_n(x_i) f(x_i), exact for polynomials of degree order - 1.
-    transform = (degrees[:, None] + 0.5) * legendre.legvander(x, order - 1).T * weights
-    # Integral of P_n from -1: (P_{n+1} - P_{n-1})/(2n + 1), and P_1 + 1 for n = 0.
-    higher = legendre.legvander(x, order)
-    lower = np.c_[-np.ones(order), higher[:, : order - 1]]
-    integral = (higher[:, 1:] - lower) / (2 * degrees + 1)
-    return Rule((x + 1) / 2, weights / 2, integral @ transform / 2, transform)
-
-
-def panels(edges: Edges, order: int) -> Blocks:
-    """Return Gauss-Legendre panels between given edges."""
-    rule, lengths = gauss_rule(order), np.diff(edges)
-    times, inner = edges[:-1, None] + lengths[:, None] * rule.nodes, lengths[:, None, None] * rule.inner
+def panels(edges: Edges, order: int, step: float = 0.0) -> Blocks:
+    """Return panels between given edges, which integrate, or sum over steps of a given size."""
+    lengths = np.diff(edges)
+    rules = [gauss_rule(order, float(count)) for count in step_counts(edges, step)]
+    gather = lambda name: np.stack([getattr(rule, name) for rule in rules])
+    times, inner = edges[:-1, None] + lengths[:, None] * gather("nodes"), lengths[:, None, None] * gather("inner")
     # put as they are: `asarray` would compile a program for every number of panels
-    return Blocks(*map(jax.device_put, (times, inner, lengths[:, None] * rule.weights)))
+    return Blocks(*map(jax.device_put, (times, inner, lengths[:, None] * gather("weights"))))
 
 
 def steps(sizes: Float[Array, "count"]) -> Blocks:
@@ -90,11 +74,36 @@ def panels_of(edges: Edges, wanted: Float[np.ndarray, "wanted"]) -> Int[np.ndarr
     return np.clip(np.searchsorted(edges, wanted, side="left") - 1, 0, len(edges) - 2)
 
 
-def interpolation(edges: Edges, order: int, wanted: Float[np.ndarray, "wanted"]) -> Float[np.ndarray, "wanted all"]:
-    """Return the matrix from nodal values on panels to values at given times, polynomial in each panel."""
-    rule, count = gauss_rule(order), len(edges) - 1
-    panel = panels_of(edges, wanted)
-    local = 2.0 * (wanted - edges[panel]) / np.diff(edges)[panel] - 1.0
-    matrix = np.zeros((len(wanted), count, order))
-    matrix[np.arange(len(wanted)), panel] = legendre.legvander(local, order - 1) @ rule.transform
-    return matrix.reshape(len(wanted), count * order)
+class Interpolation(NamedTuple):
+    """Polynomials in panels at wanted times: the panel of each, and its row of the matrix from the panel's nodes."""
+
+    panel: Int[np.ndarray, "wanted"]
+    rows: Float[np.ndarray, "wanted order"]
+
+    def dense(self, count: int) -> Float[np.ndarray, "wanted all"]:
+        """Return the matrix from all nodes of ``count`` panels."""
+        wanted, order = self.rows.shape
+        matrix = np.zeros((wanted, count, order))
+        matrix[np.arange(wanted), self.panel] = self.rows
+        return matrix.reshape(wanted, count * order)
+
+    def apply(
+        self, function: Callable[[Float[np.ndarray, "some columns"]], np.ndarray], values: Float[np.ndarray, "all _"]
+    ) -> np.ndarray:
+        """Return a function of the values at wanted times, row by row, without ever having all of them at once."""
+        found = [function(np.zeros((0, values.shape[1])))]
+        for k in np.unique(self.panel):
+            own, order = np.flatnonzero(self.panel == k), self.rows.shape[1]
+            for part in np.array_split(own, -(-len(own) // AT_ONCE)):
+                found.append(function(self.rows[part] @ values[k * order : (k + 1) * order]))
+        return np.concatenate(found)
+
+
+def interpolation(edges: Edges, order: int, wanted: Float[np.ndarray, "wanted"], step: float = 0.0) -> Interpolation:
+    """Return how values at given times, ascending, follow from nodal values on panels, polynomial in each."""
+    panel, lengths, counts = panels_of(edges, wanted), np.diff(edges), step_counts(edges, step)
+    rows = np.zeros((len(wanted), order))
+    for k in np.unique(panel):
+        own = panel == k
+        rows[own] = gauss_rule(order, float(counts[k])).at((wanted[own] - edges[k]) / lengths[k])
+    return Interpolation(panel, rows)

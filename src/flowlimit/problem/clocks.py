@@ -154,9 +154,18 @@ class StepClock(Clock):
         """Whether all steps have one size."""
         return self.step_size.ndim == 0
 
+    @property
+    def without_end(self) -> "StepClock":
+        """The clock of any number of steps, where they have one size: what a compiled program may depend on."""
+        return StepClock(self.step_size, 1) if self.is_even else self
+
     def size(self, step: Int[Array, ""]) -> Scalar:
         """Return the size of a step; the move after the last measurement is never needed."""
         return self.step_size if self.is_even else self.step_size[jnp.minimum(step, self.num_steps - 1)]
+
+    def size_at(self, t: Scalar) -> Scalar:
+        """Return the size of the step at a time."""
+        return self.step_size if self.is_even else self.size(self.step_at(t))
 
     def time(self, step: Int[Array, ""]) -> Scalar:
         """Return the time of a step."""

@@ -41,7 +41,7 @@ class Momentum(Model):
         p = self.inner.drift(t, x, g)
         faster = self.momentum * v + p
         move = p + self.momentum * faster if self.nesterov else faster
-        return jnp.stack([move, (faster - v) / self.clock.size(self.clock.step_at(t))]).reshape(-1)
+        return jnp.stack([move, (faster - v) / self.clock.size_at(t)]).reshape(-1)
 
     def penalty(self, t: Scalar, theta: Theta) -> Scalar:
         """Return the model's penalty."""

@@ -20,8 +20,10 @@ MOST_STEPS = 10**12
 class Training(Noun):
     """A dynamics of theta.
 
-    A subclass must write one property, ``clock`` -> `ContinuousClock` or `StepClock`. It may write two more:
+    A subclass must write one property, ``clock`` -> `ContinuousClock` or `StepClock`. It may write three more:
 
+    - ``alike`` (property) -> whether all steps are the same function of theta and g, without noise; False unless it
+      says so. Many of them can then be summed at once.
     - ``noise`` (property) -> `StepNoise`, the randomness of its steps, for a clock that runs in steps.
     - ``extended(model, shape)`` -> a `Model` with what the training adds to it, such as a velocity; ``shape`` is that
       of the model's theta.
@@ -36,6 +38,11 @@ class Training(Noun):
     def noise(self) -> StepNoise:
         """Randomness of its steps."""
         return StepNoise()
+
+    @property
+    def alike(self) -> bool:
+        """Whether all its steps are the same function of theta and g, without noise."""
+        return False
 
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
         """Return the model, with theta of that shape, and what the training adds to it, such as a velocity."""
@@ -79,6 +86,12 @@ class _Steps(Training):
         """Time in steps."""
         return StepClock(self.step_size, self.num_steps)
 
+    @property
+    def alike(self) -> bool:
+        """Whether there is neither noise nor a schedule."""
+        scheduled = self.decay_factor is not None and self.decay_factor.ndim > 0
+        return self.clock.is_even and self.noise.is_none and not scheduled
+
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
         """Add the schedule of the weight decay."""
         if self.decay_factor is None:
@@ -103,7 +116,7 @@ class _Accelerated(_Steps):
         model = super().extended(model, shape)
         if _is_zero(self.momentum):
             return model
-        return Momentum(model, self.momentum, self.clock, self.nesterov, shape)
+        return Momentum(model, self.momentum, self.clock.without_end, self.nesterov, shape)
 
 
 class GradientDescent(_Accelerated):

@@ -26,7 +26,7 @@ class SolveStats:
     memory_bytes
         Estimate of what the solve adds to the process, in bytes per device.
     edges
-        Edges of the panels in time; None for steps.
+        Edges of the panels in time, half a step before their first step where they sum over steps; None for steps.
     """
 
     seconds: float = 0.0

@@ -10,6 +10,7 @@ from ..dmft import differentiate, frozen_grid
 from ..dmft.control.plan import make_plan
 from ..dmft.readout.measure import Measure
 from ..dmft.sampling.paths import Counts
+from ..dmft.settings import PanelSettings, StepSettings
 from ..numerics.precision import own_settings
 from ..numerics.streams import as_key
 from ..problem.checks import instance, integer, shown
@@ -70,7 +71,9 @@ def derivative(
     replicas, nouns = check_replicas(replicas), (model, task, training)
     pick = _picker(wrt, nouns)
     stats, measure = limit.stats, Measure(())
-    plan = make_plan(*nouns, key=as_key(key), rtol=stats.rtol, measure=measure, memory_limit=MEMORY_LIMIT)
+    settings = StepSettings() if stats.edges is None else PanelSettings()
+    options = {"settings": settings, "rtol": stats.rtol, "measure": measure, "memory_limit": MEMORY_LIMIT}
+    plan = make_plan(*nouns, key=as_key(key), **options)
     grid, rotation = frozen_grid(limit, training.clock)
     counts = Counts(min(stats.paths, MOST_PATHS), min(stats.response_paths, MOST_RESPONSE_PATHS))
     values = differentiate(plan, nouns, pick, grid, counts, rotation, replicas)

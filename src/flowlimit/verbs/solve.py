@@ -56,8 +56,8 @@ def solve_dmft(
     """Solve the dynamical mean-field theory of a training: the limit n, d -> infinity, eq. (dmft_general).
 
     Gradient flow is solved on Gauss-Legendre panels to spectral accuracy in time, gradient descent step by step with no
-    error in time. Expectations are averages over quasi-random paths; whole solves are repeated with fresh paths until
-    the error bars are small enough.
+    error in time, or on panels that sum over steps if there are many. Expectations are averages over quasi-random
+    paths; whole solves are repeated with fresh paths until the error bars are small enough.
 
     Parameters
     ----------
@@ -69,8 +69,9 @@ def solve_dmft(
         that the error bars still hold, and only they. With a loss other than the squared one: of the loss and the test
         error.
     solver
-        How the limit is found, with every number that decides it: `PanelSolver` for flows and `StepSolver` for
-        trainings in steps, each with its defaults, unless given; or one of your own, see `AbstractSolver`.
+        How the limit is found, with every number that decides it: `PanelSolver` for flows and for more than 300 steps
+        of gradient descent without a schedule, `StepSolver` for other trainings in steps, each with its defaults,
+        unless given; or one of your own, see `AbstractSolver`.
     key
         An int or a jax key, for the paths.
     save_at
@@ -112,7 +113,6 @@ def solve_dmft(
     drop_programs()
     _check(model, task, training, rtol, start, solver)
     check_limit_request(model, task, training, observables)
-    solver = solver or default_solver(training.clock)
     with reporter(progress, "solve") as report:
         request = SolverRequest(
             model=model,
@@ -129,6 +129,7 @@ def solve_dmft(
             report=report,
         )
         check_conditions(model, task.loss, request.flow)
+        solver = solver or default_solver(request)
         answer = solver.solve(request)
     origin = provenance(key, model=model, task=task, training=training) | {"solver": repr(solver)}
     limit = _record(request, answer, origin)

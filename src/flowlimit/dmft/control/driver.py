@@ -137,13 +137,14 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
 
 
 def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch) -> tuple[Grid, Solution]:
-    clock, room = plan.site.flow.clock, plan.room(1)
+    clock, room = plan.clock, plan.room(1)
+    span = plan.span
     while True:
         watch.pilot(0.0, "panels")
         replica = plan.replica(room, _pilot_counts(plan, room), 0)
         try:
             edges, solution = choose_panels(
-                replica, plan.panels, clock.end, plan.rtol, known, plan.measure.count, watch.pilot
+                replica, plan.panels, span, plan.rtol, known, plan.measure.count, watch.pilot
             )
             return make_grid(clock, edges, saves, plan.settings.order), solution
         except RoomError as full:
@@ -154,7 +155,7 @@ def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
     """Solve steps twice, with no modes of z known yet."""
     watch.pilot(0.0, "a first look")
     assert isinstance(plan.settings, StepSettings)
-    look, grid = plan.settings.quick_look, make_grid(plan.site.flow.clock, None, saves, plan.settings.order)
+    look, grid = plan.settings.quick_look, make_grid(plan.clock, None, saves, plan.settings.order)
     none = Replicas(judged=plan.measure.judged)
     work = Work(grid, None, min(plan.first_level, 0), _pilot_counts(plan, grid.nodes), None, none, [], look)
     return run_batch(plan, work, look, watch.deadline)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from ...numerics.blocks import Edges, panels
+from ...numerics.blocks import Edges, panels, step_counts
 from ...numerics.compiling import compiled
 from ...numerics.devices import of_first_process
 from ...types import Scalar
@@ -20,6 +20,7 @@ from ..readout.curves import NEGLIGIBLE
 from ..readout.grid import panel_tail
 from ..readout.solution import Solution, read_solution
 from ..settings import PanelSettings
+from .span import Span
 
 FIRST_RATES = 3.0
 """Length of the first panel, in units of the fastest rate of the lazy solution at the initialisation."""
@@ -27,12 +28,8 @@ SETTLED_FACTOR = 10.0
 """Factor on the agreement asked for up to which a pilot's panel counts as settled."""
 SLOWEST_GROWTH = 0.5
 """The least factor from an accepted panel to the next."""
-LAST_STRETCH = 1.01
-"""Factor by which a panel may be longer than its tail asks for if it then ends at the horizon."""
 TINY = 1e-300
 """Below every size: no division by 0."""
-SAME = 1e-12
-"""Relative distance up to which two edges are one."""
 
 
 class RoomError(Exception):
@@ -44,54 +41,56 @@ class RoomError(Exception):
 
 
 class BlowUpError(Exception):
-    """No panel is short enough: the flow ceases to be finite at ``time``."""
+    """No panel is short enough: the training ceases to be finite at ``time``."""
 
     def __init__(self, time: float) -> None:
-        super().__init__(f"the flow ceases to be finite at time {time:g}")
+        super().__init__(f"the training ceases to be finite at time {time:g}")
         self.time = time
 
 
 def choose_panels(
     replica: Replica,
     settings: PanelSettings,
-    horizon: float,
+    span: Span,
     rtol: float,
     known: Edges,
     observables: int,
     watch: Callable[[float, str], None],
 ) -> tuple[Edges, Solution]:
-    """Solve from 0 to the horizon, each panel as long as its spectral tail allows.
+    """Solve from begin to end, each panel as long as its spectral tail allows.
 
     ``settings.panel_part * rtol`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried
-    first. ``watch`` is told the progress before every try; it raises to end the solve.
+    first. ``watch`` is told the progress before every try; it raises to end the solve. The shortest panel that sums
+    over steps has them all as nodes: whatever its tail, nothing is left open there.
     """
     watch(0.0, "panels")
     tolerance, order = settings.panel_part * rtol, settings.order
     predicted = lambda tail: settings.safety * (tolerance / tail) ** (1.0 / order)
     front, rows = start(replica, observables)
-    room, edges = replica.paths.normals.shape[0], [0.0]
-    length = first_length(replica, horizon)
+    room, edges = replica.paths.normals.shape[0], [span.begin]
+    length = span.whole(first_length(replica, span.end - span.begin))
     scale = None
-    while edges[-1] < horizon:
+    while edges[-1] < span.end - span.shortest / 2.0:
         node = (len(edges) - 1) * order
         if node + order > room:
             raise RoomError(np.array(edges))
-        watch(edges[-1] / horizon, f"panels up to time {edges[-1]:.3g}")
-        end = _next_edge(edges[-1], length, horizon, known)
-        panel = in_room(replica, panels(np.array([edges[-1], end]), order), first=len(edges) - 1)
+        watch((edges[-1] - span.begin) / (span.end - span.begin), f"panels up to time {max(edges[-1], 0.0):.3g}")
+        own = np.array([edges[-1], span.next_edge(edges[-1], length, known)])
+        panel = in_room(replica, panels(own, order, span.step), first=len(edges) - 1)
         tried, rows = advance_blocks((replica, *panel, front), rows)
-        tail, scale = _relative_tail(rows, slice(node, node + order), replica.setting.tolerance, scale)
+        count = step_counts(own, span.step)[0]
+        tail, scale = _relative_tail(rows, slice(node, node + order), count, replica.setting.tolerance, scale)
         tail = float(of_first_process(replica.mesh, np.array(tail)))
-        length = end - edges[-1]
-        if tail > tolerance:
-            if length < settings.shortest * horizon:
-                raise BlowUpError(edges[-1])
-            length *= np.clip(predicted(tail), *settings.shrink)
+        length = float(own[1] - own[0])
+        if tail > tolerance and not (count == order and np.isfinite(tail)):
+            if length < settings.shortest * span.end or count == order:
+                raise BlowUpError(max(edges[-1], 0.0))
+            length = span.whole(length * np.clip(predicted(tail), *settings.shrink))
             known = known[known <= edges[-1]]
             continue
         front = tried
-        edges.append(end)
-        length *= np.clip(predicted(max(tail, TINY)), SLOWEST_GROWTH, settings.growth)
+        edges.append(float(own[1]))
+        length = span.whole(length * np.clip(predicted(max(tail, TINY)), SLOWEST_GROWTH, settings.growth))
     return np.array(edges), read_solution(replica, rows, (len(edges) - 1) * order)
 
 
@@ -112,17 +111,7 @@ def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
     return on_devices(mesh, rate, site, paths, like=0.0)
 
 
-def _next_edge(start: float, length: float, horizon: float, known: Edges) -> float:
-    ahead = known[known > start * (1.0 + SAME)]
-    if len(ahead):
-        return float(ahead[0])
-    left = horizon - start
-    if left <= LAST_STRETCH * length:
-        return horizon
-    return start + min(length, left / 2.0) if left < 2.0 * length else start + length
-
-
-def _relative_tail(rows: Any, own: slice, tolerance: Scalar, scale: Any) -> tuple[float, Any]:
+def _relative_tail(rows: Any, own: slice, count: float, tolerance: Scalar, scale: Any) -> tuple[float, Any]:
     """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
     L, R = np.asarray(rows.L)[: own.stop, : own.stop], np.asarray(rows.R_w)[own, : own.stop]
     disagreement = float(np.asarray(rows.disagreement)[own.start])
@@ -132,7 +121,7 @@ def _relative_tail(rows: Any, own: slice, tolerance: Scalar, scale: Any) -> tupl
         return np.inf, scale
     scale = [size[0] for size in sizes] if scale is None else scale
     tails = (
-        panel_tail(root) / max(size.min(), NEGLIGIBLE * first, TINY)
+        panel_tail(root, count) / max(size.min(), NEGLIGIBLE * first, TINY)
         for root, size, first in zip(roots, sizes, scale, strict=True)
     )
     return max(tails), scale

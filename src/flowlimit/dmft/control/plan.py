@@ -14,6 +14,7 @@ from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ...numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
 from ...numerics.streams import Purpose, stream
+from ...problem.clocks import Clock
 from ...problem.flow import make_flow
 from ...problem.laws import Target
 from ...problem.models import Model
@@ -31,11 +32,14 @@ from ..sampling.modes import Rotation, output_modes
 from ..sampling.paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
 from ..settings import PanelSettings, PathSettings, StepSettings
+from .span import Span, span_of
 
 PATHS_PER_MOMENT = 4
 """Paths for each dimension whose moments are matched: half of them, too, can match all."""
 KEPT = 4
 """Operators that are kept of each replica."""
+CURVES = 3
+"""Arrays over the saved times for each curve of a replica: its values, those with half the paths, and time errors."""
 ROOM_GROWTH = 1.34
 """Factor between the lengths that arrays may have: few of them, so that compiled programs are used again."""
 STEP_CHUNKS, PANEL_CHUNKS = 3, 6
@@ -56,16 +60,22 @@ class Plan:
     rtol: float
     measure: Measure
     memory_limit: float  # bytes
+    clock: Clock
     mesh: Mesh | None = None  # devices that paths are spread over
 
     @property
     def explicit(self) -> bool:
-        """Whether time runs in steps."""
-        return self.site.flow.clock.in_steps
+        """Whether steps are solved one by one."""
+        return self.settings.iteration is None
+
+    @cached_property
+    def span(self) -> Span:
+        """Where panels lie."""
+        return span_of(self.clock, self.settings.order)
 
     @property
     def panels(self) -> PanelSettings:
-        """The settings of a plan whose time does not run in steps."""
+        """The settings of a plan that solves panels."""
         assert isinstance(self.settings, PanelSettings)
         return self.settings
 
@@ -139,10 +149,17 @@ class Plan:
             f"memory_limit=, or take fewer steps or a larger rtol"
         )
 
-    @property
-    def known_refusal(self) -> str | None:
-        """What `refusal` says of steps, whose number is known before anything is solved; None for panels."""
-        return self.refusal(self.site.flow.clock.save_count) if self.explicit else None
+    def known_refusal(self, saves: int) -> str | None:
+        """Say what is known not to fit before anything is solved: steps one by one, or curves at so many times."""
+        if self.explicit:
+            return self.refusal(self.clock.save_count)
+        needed = 8 * saves * CURVES * (self.measure.count + 2) * self.settings.replicas
+        if needed <= self.memory_limit:
+            return None
+        return (
+            f"curves at {saves} times need {gibibytes(needed)}, the limit is {gibibytes(self.memory_limit)}; raise "
+            f"memory_limit=, or say which times are wanted, e.g. save_at=np.linspace(0, {self.clock.end:g}, 101)"
+        )
 
     @property
     def first_level(self) -> int:
@@ -249,9 +266,10 @@ def make_plan(
     devices: Devices | None = None,
 ) -> Plan:
     """Turn a problem into a plan, with the default settings of its clock unless others are given."""
-    site = make_site(make_flow(model, task, training))
-    in_steps = training.clock.in_steps
-    settings = settings or (StepSettings() if in_steps else PanelSettings())
-    own = replace(measure, sampled=not task.loss.closes, direct=in_steps)
+    flow, clock = make_flow(model, task, training), training.clock
+    settings = settings or (StepSettings() if clock.in_steps else PanelSettings())
+    own = replace(measure, sampled=not task.loss.closes, direct=settings.iteration is None)
     mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
-    return Plan(site, task, settings, key, rtol, own, float(memory_limit), mesh)
+    if clock.steps is not None and settings.iteration is not None:
+        flow = replace(flow, clock=clock.steps.without_end)  # no program for every number of steps
+    return Plan(make_site(flow), task, settings, key, rtol, own, float(memory_limit), clock, mesh)

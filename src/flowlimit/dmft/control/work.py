@@ -77,9 +77,10 @@ def split_panels(plan: Plan, work: Work) -> Work:
     """Halve the panels that did not settle or left too large time errors, and begin the level anew."""
     assert work.grid.edges is not None
     which = np.unique(work.unsettled) if work.unsettled else coarse_panels(plan, work)
-    middles = (work.grid.edges[which] + work.grid.edges[which + 1]) / 2.0
+    halves = [(start, plan.span.half(end - start)) for start, end in work.grid.edges[which[:, None] + np.arange(2)]]
+    middles = [start + half for start, half in halves if half is not None]
     edges = np.sort(np.r_[work.grid.edges, middles])
-    grid = make_grid(plan.site.flow.clock, edges, work.grid.saves, work.grid.order)
+    grid = make_grid(plan.clock, edges, work.grid.saves, work.grid.order)
     return replace(
         work,
         grid=grid,

@@ -1,6 +1,7 @@
 """Curves of a replica at the saved times, and their time errors."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,7 +23,7 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
 
     Errors are squared norms of interpolated roots: the roots are as smooth as paths, errors only half as resolved.
     """
-    curves = _curves(measure, grid.to_saves, solution)
+    curves = _curves(measure, grid, solution)
     if solution.initial is None:
         return curves
     return {
@@ -34,7 +35,7 @@ def curves_of(measure: Measure, grid: Grid, solution: Solution) -> Values:
 def starts_of(measure: Measure, grid: Grid, solution: Solution) -> Mapping[str, float]:
     """Return the curves of one replica at time 0."""
     if solution.initial is None:  # the first step is time 0
-        first = _curves(measure, grid.interpolate(np.zeros(1)), solution)
+        first = _curves(measure, replace(grid, saves=np.zeros(1)), solution)
         return {name: float(value[0]) for name, value in first.items()}
     *averages, error = map(float, solution.initial)  # outputs of weights that have not seen the data are as on new data
     own = {"train_error": error, "test_error": error, "loss": 0.5 * error + averages[0]}
@@ -42,13 +43,12 @@ def starts_of(measure: Measure, grid: Grid, solution: Solution) -> Mapping[str, 
     return own | {name: averages[len(OWN) + i] for i, (name, _) in enumerate(measure.observables)}
 
 
-def _curves(measure: Measure, from_nodes: Float[np.ndarray, "saves nodes"], solution: Solution) -> Values:
-    square = lambda root: np.sum((from_nodes @ root) ** 2, axis=1)
-    averages = from_nodes @ solution.averages
+def _curves(measure: Measure, grid: Grid, solution: Solution) -> Values:
+    averages = grid.at_saves(solution.averages)
     if measure.direct:
         train, test, loss, _ = averages[:, -len(SAMPLED) :].T
     else:
-        train, test = square(solution.L), square(solution.root_w)
+        train, test = (grid.squares_at_saves(root) for root in (solution.L, solution.root_w))
         loss = 0.5 * train
     curves = {
         "train_error": train,
@@ -71,7 +71,7 @@ def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
     tail = lambda values: grid.spread(grid.carried(grid.tails(values)))
     train, test = (_root_error(grid, root) for root in (solution.L, solution.root_w))
     of_average = [tail(solution.averages[:, [i]]) for i in range(measure.count)]
-    size = np.sqrt(np.maximum(grid.to_saves @ solution.averages[:, 2], 0.0))
+    size = np.sqrt(np.maximum(grid.at_saves(solution.averages[:, [2]])[:, 0], 0.0))
     errors = {
         "train_error": train,
         "test_error": test,
@@ -87,7 +87,7 @@ def time_errors(measure: Measure, grid: Grid, solution: Solution) -> Values:
 def _root_error(grid: Grid, root: np.ndarray) -> np.ndarray:
     """Return the time error of a squared root's norm; tails are handed on relative to the root's size."""
     relative = grid.spread(grid.carried(_relative_tails(grid, root)))
-    at_saves = np.linalg.norm(grid.to_saves @ root, axis=1)
+    at_saves = np.sqrt(grid.squares_at_saves(root))
     return 2.0 * at_saves * np.maximum(at_saves, _floor(root)) * relative
 
 

@@ -1,12 +1,15 @@
 """The nodes of a solve, and the times its curves are given at."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from ...numerics.blocks import Blocks, Edges, gauss_rule, interpolation, panels, panels_of, steps
+from ...numerics.blocks import Blocks, Edges, interpolation, panels, panels_of, step_counts, steps
+from ...numerics.gauss import gauss_rule
 from ...problem.clocks import Clock
 
 Saves = Float[np.ndarray, "saves"]
@@ -19,6 +22,7 @@ class Grid:
     blocks: Blocks
     edges: Edges | None
     saves: Saves
+    step: float = 0.0  # that panels sum over; 0 where they integrate
 
     @property
     def order(self) -> int:
@@ -48,8 +52,21 @@ class Grid:
     def interpolate(self, wanted: Saves) -> Float[np.ndarray, "wanted nodes"]:
         """Return the matrix from values at nodes to values at given times; of steps, the nearest one's."""
         if self.edges is not None:
-            return interpolation(self.edges, self.order, wanted)
+            return interpolation(self.edges, self.order, wanted, self.step).dense(len(self.edges) - 1)
         return np.eye(self.nodes)[np.abs(self.times[None, :] - wanted[:, None]).argmin(axis=1)]
+
+    def at_saves(self, values: Float[np.ndarray, "nodes columns"]) -> Float[np.ndarray, "saves columns"]:
+        """Return values at the saved times from values at nodes."""
+        return self._of_saves(lambda rows: rows, values)
+
+    def squares_at_saves(self, root: Float[np.ndarray, "nodes columns"]) -> Saves:
+        """Return squared norms of a root's rows at the saved times."""
+        return self._of_saves(lambda rows: np.sum(rows**2, axis=1), root)
+
+    def _of_saves(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+        if self.edges is None:
+            return function(self.to_saves @ values)
+        return interpolation(self.edges, self.order, self.saves, self.step).apply(function, values)
 
     def spread(self, per_block: Float[np.ndarray, "blocks"]) -> Saves:
         """Return each saved time's number from one number per block."""
@@ -61,7 +78,10 @@ class Grid:
         """Return the size of what each panel leaves unresolved, see `panel_tail`; steps leave nothing."""
         if self.edges is None:
             return np.zeros(self.nodes)
-        return np.array([panel_tail(rows) for rows in values.reshape(-1, self.order, values.shape[1])])
+        parts, counts = values.reshape(-1, self.order, values.shape[1]), step_counts(self.edges, self.step)
+        # A panel that has all its steps as nodes leaves nothing.
+        tails = (panel_tail(*one) if one[1] > self.order else 0.0 for one in zip(parts, counts, strict=True))
+        return np.array(list(tails))
 
     @staticmethod
     def carried(tails: Float[np.ndarray, "blocks"]) -> Float[np.ndarray, "blocks"]:
@@ -85,20 +105,28 @@ GUARD = 0.2
 """Part of a panel's last but one coefficient that counts as unresolved."""
 
 
-def panel_tail(rows: Float[np.ndarray, "order columns"]) -> float:
+def panel_tail(rows: Float[np.ndarray, "order columns"], count: float = math.inf) -> float:
     """Return the size of what one panel leaves unresolved: its last Legendre coefficients, over all columns.
+
+    On a panel that sums over ``count`` steps, coefficients of Gram's polynomials take their place.
 
     Coefficients fall geometrically, so the last one bounds the rest; the last but one guards against a last one that
     happens to vanish, as parity can make it.
     """
-    size = np.linalg.norm(gauss_rule(len(rows)).transform @ rows, axis=1)
+    size = np.linalg.norm(gauss_rule(len(rows), float(count)).transform @ rows, axis=1)
     return float(max(size[-1], GUARD * size[-2]))
 
 
 def make_grid(clock: Clock, edges: Edges | None, saves: Saves, order: int) -> Grid:
-    """Return the grid of a clock; a continuous one needs edges, and has ``order`` nodes per panel."""
-    if clock.steps is not None:
-        return Grid(steps(clock.steps.sizes()), None, saves)
-    if edges is None:
+    """Return the grid of a clock, with ``order`` nodes per panel; a clock in steps without edges has every step."""
+    if edges is not None:
+        step = summed_step(clock)
+        return Grid(panels(edges, order, step), edges, saves, step)
+    if clock.steps is None:
         raise ValueError("edges: given none, needs the edges of the panels")
-    return Grid(panels(edges, order), edges, saves)
+    return Grid(steps(clock.steps.sizes()), None, saves)
+
+
+def summed_step(clock: Clock) -> float:
+    """Return the size of steps that panels sum over; 0 for a continuous clock, where they integrate."""
+    return 0.0 if clock.steps is None else float(clock.steps.step_size)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from ...numerics.blocks import integration
+from ...numerics.blocks import integration, step_counts
 from ...numerics.panel_values import panel_values
 from ...results import Kernels, Operators
 from ...results.spread import student_factor
@@ -67,8 +67,8 @@ def kernel_values(grid: Grid, operator: Square) -> Square:
         step = np.repeat(np.arange(grid.nodes), len(operator) // grid.nodes)
         return np.where(step[:, None] > step[None, :], operator / grid.weights[step], 0.0)
     values = np.tril(operator / grid.weights)
-    order = grid.order
+    order, counts = grid.order, step_counts(grid.edges, grid.step)
     for k, length in enumerate(np.diff(grid.edges)):
-        own = slice(k * order, (k + 1) * order)
-        values[own, own] = (panel_values(order) @ operator[own, own].ravel()).reshape(order, order) / length
+        own, fitted = slice(k * order, (k + 1) * order), panel_values(order, float(counts[k]))
+        values[own, own] = (fitted @ operator[own, own].ravel()).reshape(order, order) / length
     return values

@@ -1,0 +1,118 @@
+"""Gradient descent on panels that sum: against its exact sum on the spectrum, and against steps one by one."""
+
+import jax
+import numpy as np
+import pytest
+
+import flowlimit as fl
+from flowlimit.dmft import SolverRequest, default_solver
+from flowlimit.dmft.control.span import span_of
+from flowlimit.numerics.marchenko_pastur import marchenko_pastur
+
+RATIO, NOISE = 2.0, 0.1
+TASK = fl.Regression(RATIO, noise_var=NOISE, target=fl.Normal())
+LARGEST = (1.0 + RATIO**-0.5) ** 2
+"""The largest eigenvalue of X^T X / delta."""
+NETWORK = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+
+
+def spectrum_sum(step_size, steps, momentum=0.0):
+    """Test errors of `Linear` from 0: each eigenvalue's mode of w - w* and of the noise, by its own recursion."""
+    s, mass = marchenko_pastur(RATIO, 4000)
+    # both recursions as powers of one matrix for (w, v) of each eigenvalue: error e and noise u with w' = w - step s w
+    matrix = np.zeros((len(s), 2, 2))
+    matrix[:, 0, 0], matrix[:, 0, 1] = 1.0 - step_size * s, step_size * momentum
+    matrix[:, 1, 0], matrix[:, 1, 1] = -s, momentum
+    kept = np.stack([np.linalg.matrix_power(matrix, int(k))[:, 0, 0] for k in steps])
+    return kept**2 @ mass + NOISE * (1.0 - kept) ** 2 @ (mass / np.where(s > 0.0, s, 1.0)) / RATIO + NOISE
+
+
+def solve(training, steps, **options):
+    return fl.solve_dmft(fl.Linear(), TASK, training, save_at=float(training.step_size) * steps, **options)
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(0.01, marks=pytest.mark.slow), 0.3, pytest.param(1.9, marks=pytest.mark.slow)]
+)
+def test_linear_against_its_sum_on_the_spectrum(part):
+    """3000 steps of parts of 1 over the largest eigenvalue; at 1.9 the fastest mode alternates for 200 steps."""
+    training = fl.GradientDescent(part / LARGEST, num_steps=3000)
+    steps = np.unique(np.rint(np.r_[0.0, np.geomspace(1.0, 3000.0, 50)]))
+    limit = solve(training, steps, rtol=1e-5)
+    assert limit.stats.nodes < 400
+    assert limit.discrete
+    assert np.abs(limit.test_error / spectrum_sum(part / LARGEST, steps) - 1.0).max() < 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_momentum_against_steps_one_by_one(nesterov):
+    """Exact on both sides, as moments are matched: what differs is the panels' time error alone."""
+    training = fl.GradientDescent(0.05, num_steps=150, momentum=0.9, nesterov=nesterov)
+    steps = np.arange(0.0, 151.0, 10.0)
+    limits = [solve(training, steps, rtol=1e-4, solver=solver) for solver in (fl.PanelSolver(), fl.StepSolver())]
+    for name in ("train_error", "test_error"):
+        assert limits[0][name].value == pytest.approx(limits[1][name].value, rel=1e-6)
+    if not nesterov:
+        assert limits[0].test_error == pytest.approx(spectrum_sum(0.05, steps, 0.9), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step_size", [0.1, 1.0])
+def test_network_against_steps_one_by_one(step_size):
+    """Other paths on both sides: 4 combined standard errors. Steps of 1 alternate; time 0 is exact."""
+    model, training = fl.DiagonalLinear(0.3, weight_decay=0.01), fl.GradientDescent(step_size, num_steps=60)
+    find = lambda solver, key: fl.solve_dmft(model, NETWORK, training, rtol=0.1, solver=solver, key=key, throw=False)
+    summed, stepped = find(fl.PanelSolver(), 1), find(fl.StepSolver(), 2)
+    assert summed.times == pytest.approx(stepped.times)
+    for name in ("train_error", "test_error", "norm_2", "loss"):
+        ours, theirs = summed[name], stepped[name]
+        apart = np.abs(ours.value - theirs.value)[1:]
+        assert (apart / np.hypot(ours.stderr, theirs.stderr)[1:]).max() < 4.0
+        assert ours.value[0] == pytest.approx(theirs.value[0], rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.slow
+def test_derivative_by_the_step_size():
+    """Against a difference of two limits, on the same panels."""
+    training = lambda size: fl.GradientDescent(size, num_steps=400)
+    steps = np.array([0.0, 10.0, 100.0, 400.0])
+    find = lambda size: solve(training(size), steps, rtol=1e-5)
+    slope = fl.derivative(find(0.1), "training.step_size")
+    difference = (find(0.1001).test_error - find(0.0999).test_error) / 2e-4
+    assert slope.test_error == pytest.approx(difference, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("training", "solver"),
+    [
+        (fl.GradientFlow(10.0), fl.PanelSolver),
+        (fl.GradientDescent(0.1, num_steps=100), fl.StepSolver),
+        (fl.GradientDescent(0.1, num_steps=1000), fl.PanelSolver),
+        (fl.GradientDescent(0.1, num_steps=1000, momentum=0.9, nesterov=True), fl.PanelSolver),
+        (fl.GradientDescent(lambda i: 0.1 / (1 + i), num_steps=1000), fl.StepSolver),
+        (fl.GradientDescent(0.1, num_steps=1000, decay_factor=lambda i: float(i < 9)), fl.StepSolver),
+        (fl.StochasticGradientDescent(0.1, step_size=0.1, num_steps=1000), fl.StepSolver),
+        (fl.Langevin(0.1, step_size=0.1, num_steps=1000), fl.StepSolver),
+    ],
+)
+def test_who_solves_what(training, solver):
+    ask = lambda task: SolverRequest(model=fl.Linear(), task=task, training=training, rtol=0.1, key=jax.random.key(0))
+    assert type(default_solver(ask(TASK))) is solver
+    if training.clock.in_steps:
+        assert type(default_solver(ask(fl.Classification(2.0, target=fl.Normal())))) is fl.StepSolver
+
+
+def test_panels_cover_every_step():
+    """A multiple of the order each, the last one perhaps beyond the end; halves of them, down to the order."""
+    span = span_of(fl.GradientDescent(0.1, num_steps=1000).clock, 8)
+    assert (span.begin, span.shortest) == pytest.approx((-0.05, 0.8))
+    assert span.end == pytest.approx(0.1 * 1008 - 0.05)  # 1001 steps and the move after the last
+    assert span.whole(0.3) == pytest.approx(0.8)
+    assert span.whole(2.5) == pytest.approx(2.4)
+    assert span.half(2.4) == pytest.approx(0.8)
+    assert span.half(0.8) is None
+    none = np.zeros(1)
+    assert span.next_edge(span.begin, 0.8, none) == pytest.approx(0.75)
+    assert span.next_edge(span.begin, 1e3, none) == span.end
+    assert span.next_edge(span.begin, 0.8, np.array([-0.05, 2.35])) == pytest.approx(2.35)
