@@ -116,7 +116,9 @@ class Features(FeatureLaw):
     """
 
     variance: Law = eqx.field(kw_only=True, converter=instance("variance", Law, "fl.Empirical([1.0, 0.1])"))
-    target: Law = eqx.field(kw_only=True, converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
+    target: Law = eqx.field(
+        kw_only=True, converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
+    )
 
     def __check_init__(self) -> None:
         probability, mean, std = self.variance.strata()
@@ -184,7 +186,7 @@ class Spectrum(FeatureLaw):
 
 
 class PowerLaw(FeatureLaw):
-    """Features whose variances fall as a power, s_j = j^-capacity, and a teacher with s_j w*_j^2 proportional to j^-source.
+    """Powers of the index: variances s_j = j^-capacity, and a teacher with s_j w*_j^2 proportional to j^-source.
 
     Weights of the teacher are above 0, and scaled such that its output has variance E[s w*^2] = 1.
 
@@ -199,6 +201,8 @@ class PowerLaw(FeatureLaw):
         How fast variances fall.
     source
         How fast the teacher's part of each feature does.
+    order
+        Nodes of the quadrature in each half of a decade, up to 8, as unless given.
 
     Examples
     --------
