@@ -17,7 +17,7 @@ def write_pictures(_app):
     MADE.mkdir(exist_ok=True)
     task = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
     limit = fl.solve_dmft(fl.DiagonalLinear(0.3), task, fl.GradientFlow(20.0), rtol=0.02)
-    for name, picture in {"errors": errors, "simulation": simulation}.items():
+    for name, picture in {"errors": errors, "simulation": simulation, "features": features}.items():
         picture(limit).savefig(MADE / f"{name}.png", dpi=150)
         plt.close("all")
 
@@ -46,5 +46,19 @@ def simulation(limit):
     for ax, draws in zip(axes, ("independent", "balanced"), strict=True):
         runs = fl.simulate(limit.model, limit.task, limit.training, dim=1000, trials=10, draws=draws)
         fl.plot.curves(limit, runs, names=["test_error"], ax=ax)
+    axes[1].set_ylabel("")
+    return figure
+
+
+def features(_limit):
+    """Draw descent on features of unequal variances: limits with runs on top, for two models."""
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.2), sharey=True, layout="constrained")
+    task = fl.Regression(1.0, noise_var=0.05, features=fl.PowerLaw(400, capacity=1.2, source=1.5))
+    training = fl.GradientDescent(step_size=0.5, num_steps=40)
+    for ax, model in zip(axes, (fl.Linear(), fl.DiagonalLinear(0.5)), strict=True):
+        limit = fl.solve_dmft(model, task, training, rtol=0.03, key=0)
+        runs = fl.simulate(model, task, training, dim=400, trials=20, key=0)
+        fl.plot.curves(limit, runs, names=["train_error", "test_error"], ax=ax)
+        ax.set_title(type(model).__name__)
     axes[1].set_ylabel("")
     return figure

@@ -29,6 +29,7 @@ _HOMES = {
         *("BinaryDesign", "Design", "GaussianDesign", "IIDDesign"),
         *("MatrixDesign", "RowDesign", "StudentDesign"),
     ],
+    "problem.features": ["FeatureLaw", "Features", "PowerLaw", "Spectrum"],
     "problem.laws": [
         *("Bernoulli", "BernoulliGauss", "Empirical", "Independent", "Law"),
         *("Normal", "PointMass", "SparseRademacher", "Strata", "Target"),

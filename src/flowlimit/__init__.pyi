@@ -34,6 +34,10 @@ from .problem.designs import IIDDesign as IIDDesign
 from .problem.designs import MatrixDesign as MatrixDesign
 from .problem.designs import RowDesign as RowDesign
 from .problem.designs import StudentDesign as StudentDesign
+from .problem.features import FeatureLaw as FeatureLaw
+from .problem.features import Features as Features
+from .problem.features import PowerLaw as PowerLaw
+from .problem.features import Spectrum as Spectrum
 from .problem.laws import Bernoulli as Bernoulli
 from .problem.laws import BernoulliGauss as BernoulliGauss
 from .problem.laws import Empirical as Empirical

@@ -115,6 +115,21 @@ ROWS = {
         ),
         STEPS,
     ),
+    "linear, two variances": (
+        fl.Linear(0.1, init_scale=0.3),
+        fl.Regression(2.0, noise_var=0.1, features=fl.Features(variance=fl.Empirical([1.0, 0.2]), target=SPARSE)),
+        STEPS,
+    ),
+    "network, given coordinates": (
+        NETWORK,
+        fl.Regression(1.0, noise_var=0.1, features=fl.Spectrum([1.0, 1.0, 0.5, 0.2], [1.0, 0.0, -1.0, 2.0])),
+        STEPS,
+    ),
+    "sign teacher, two variances": (
+        fl.Linear(),
+        fl.Classification(2.0, features=fl.Features(variance=fl.Empirical([1.0, 0.2]), target=fl.Normal())),
+        LONG_STEPS,
+    ),
     "depth 3, descent": (fl.DiagonalLinear(0.8, depth=3), fl.Regression(2.0, noise_var=0.01, target=SPARSE), STEPS),
     "depth 3, flow": (
         fl.DiagonalLinear(0.8, weight_decay=0.1, depth=3),

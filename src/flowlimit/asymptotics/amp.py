@@ -102,6 +102,11 @@ def amp(
     True
     """
     problem = data_problem(model, dataset)
+    if dataset.variances is not None:
+        raise TypeError(
+            "dataset: given one with variances; message passing is for features of equal variance, use "
+            "fl.minimizer(model, dataset), which takes any"
+        )
     num_steps = check_steps(num_steps)
     first = _first(problem) if start is None else check_start(start)
     w, arrays = _iterate(problem, first, num_steps)

@@ -63,7 +63,7 @@ def _errors(
 ) -> tuple[Array, Array]:
     model, task, training = nouns
     site, room = make_site(make_flow(model, task, training)), plan.room(grid.nodes)
-    paths = make_paths(site, task.target, strata, counts, cloud)
+    paths = make_paths(site, task.law, strata, counts, cloud)
     setting = TaskNumbers(task.aspect_ratio, task.error_floor, jnp.asarray(TOLERANCE_PART * plan.rtol))
     nothing = jnp.zeros((room, room))
     replica = Replica(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.settings.iteration)

@@ -104,6 +104,12 @@ def instance(name: str, kind: type | tuple[type, ...], example: str, numbers: st
     return convert
 
 
+def optional(name: str, kind: type, example: str, numbers: str = "") -> Callable[[Any], Any]:
+    """Converter that passes instances of ``kind`` and None."""
+    convert = instance(name, kind, example, numbers)
+    return lambda value: None if value is None else convert(value)
+
+
 def names_of(name: str, value: Any, example: str) -> tuple[str, ...]:
     """Return a list of names as a tuple, or refuse it; one word alone would be read letter by letter."""
     if isinstance(value, str) or not isinstance(value, Iterable):

@@ -127,9 +127,7 @@ class Law(Target):
     def draw(self, normals: Float[Array, "normals"]) -> Scalar:
         """Return one draw, made from two standard normals."""
         probability, mean, std = self.strata()
-        uniform = jax.scipy.special.ndtr(normals[0])
-        # The last edge is left out: rounding in the sum must not open a stratum beyond the last.
-        stratum = jnp.searchsorted(jnp.cumsum(probability)[:-1], uniform, side="right")
+        stratum = stratum_of(probability, normals[0])
         return mean[stratum] + std[stratum] * normals[1]
 
     def sample(self, key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -262,6 +260,13 @@ class Independent(Target):
     def sample(self, key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "..."]:
         """Independent draws, teachers first."""
         return self.law.sample(key, (self.count, *shape))
+
+
+def stratum_of(probability: Float[Array, "strata"], normal: Scalar) -> Int[Array, ""]:
+    """Return the stratum that a standard normal picks."""
+    uniform = jax.scipy.special.ndtr(normal)
+    # The last edge is left out: rounding in the sum must not open a stratum beyond the last.
+    return jnp.searchsorted(jnp.cumsum(probability)[:-1], uniform, side="right")
 
 
 def _strata(*rows: tuple[float | Scalar, float | Scalar, float | Scalar]) -> Strata:

@@ -29,15 +29,16 @@ def refuse_without_limit(task: Task) -> None:
     >>> import flowlimit as fl
     >>> refuse_without_limit(fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1), design=fl.BinaryDesign()))
     """
-    design, target = task.design, task.target
+    design, law = task.design, task.law
     if not design.has_limit:
         raise ValueError(
             f"design: given {design!r}, but the limit is known only for independent entries of mean 0 and variance "
             f"1/dim; leave design= out for the limit of such data, or train on this design with fl.simulate"
         )
-    if len(target.strata().probability) > MOST_STRATA:
+    if len(law.strata().probability) > MOST_STRATA:
+        name = "target" if task.feature_law is None else "features"
         raise ValueError(
-            f"target: given {target!r}, a mixture of more than {MOST_STRATA} parts, each of which a limit integrates "
+            f"{name}: given {law!r}, a mixture of more than {MOST_STRATA} parts, each of which a limit integrates "
             f"over; needs fewer, e.g. fl.Empirical(np.quantile(values, np.linspace(0.0005, 0.9995, 1000)))"
         )
     _refuse_noise(task)

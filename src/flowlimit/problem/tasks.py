@@ -13,8 +13,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..types import Coordinates, Matrix, Output, Samples, Scalar, Teacher, is_traced
-from .checks import as_float, instance, number, optional_number
+from .checks import as_float, instance, number, optional, optional_number, shown, vector
 from .designs import Design, GaussianDesign, as_matrix
+from .features import FeatureLaw
 from .laws import Law, Target
 from .losses import LogisticLoss, Loss, SquaredLoss
 from .noun import Noun, data_field
@@ -24,6 +25,7 @@ FEWEST_DIM, FACTOR = 10, 4.0
 
 
 N_OVER_D = "n/d, samples over dim"
+FEATURES = "fl.PowerLaw(1000, capacity=1.2, source=1.5)"
 
 
 class Known(NamedTuple):
@@ -34,6 +36,8 @@ class Known(NamedTuple):
     w_star: Coordinates | None
     noise_var: Scalar
     """What label noise adds to the test error."""
+    variances: Coordinates | None = None
+    """Of the features; None where all have the variance 1/dim."""
 
 
 class DataSource(Noun):
@@ -60,7 +64,8 @@ class Task(DataSource):
     """The law of the data, and the loss that is trained on them.
 
     Labels are made by a linear teacher w* with independent coordinates: f_star = X w*. The loss turns f_star and a
-    noise number into a label. A subclass must have six attributes, as fields or as properties:
+    noise number into a label. A subclass must have six attributes, as fields or as properties; one more, ``features``,
+    may stand in for the target where features have unequal variances:
 
     - ``aspect_ratio``: samples over dim, n/d, of shape ``()``.
     - ``target``: the law of a coordinate of w*, a `Law`, or a `Target` for several teachers.
@@ -73,7 +78,7 @@ class Task(DataSource):
     """
 
     aspect_ratio: eqx.AbstractVar[Scalar]
-    target: eqx.AbstractVar[Target]
+    target: eqx.AbstractVar[Target | None]
     design: eqx.AbstractVar[Design]
     noise_scale: eqx.AbstractVar[Scalar]
     error_floor: eqx.AbstractVar[Scalar]
@@ -84,9 +89,21 @@ class Task(DataSource):
         return True
 
     @property
+    def feature_law(self) -> FeatureLaw | None:
+        """Law of variances and targets; None for features of equal variance."""
+        return getattr(self, "features", None)
+
+    @property
+    def law(self) -> Target:
+        """Law of a coordinate: that of the features, or else that of the target."""
+        own = self.target if self.feature_law is None else self.feature_law
+        assert own is not None  # checked below
+        return own
+
+    @property
     def teachers(self) -> tuple[int, ...]:
         """Shape of a draw of the target."""
-        return self.target.shape
+        return self.law.shape
 
     def known(self) -> Known:
         """Return the design's matrix if it has one, and the error floor."""
@@ -94,9 +111,10 @@ class Task(DataSource):
 
     def regression_form(self) -> "Regression | None":
         """Return the `Regression` that has the same data, for closed forms; None if the loss is not the squared one."""
-        if not self.loss.closes or self.target.shape:
+        if not self.loss.closes or self.law.shape:
             return None
-        return Regression(self.aspect_ratio, noise_var=self.error_floor, target=self.target, design=self.design)
+        own = {"target": self.target} if self.feature_law is None else {"features": self.feature_law}
+        return Regression(self.aspect_ratio, noise_var=self.error_floor, design=self.design, **own)
 
     def residual(self, f: Output, f_star: Teacher, noise: Scalar) -> Output:
         """Return the derivative of the loss of one sample."""
@@ -113,6 +131,7 @@ class Task(DataSource):
 
     def __check_init__(self) -> None:
         matrix, aspect_ratio = self.design.fixed_matrix, self.aspect_ratio
+        _check_law(self.target, self.feature_law, matrix)
         if matrix is not None and not is_traced(aspect_ratio):
             samples, dim = matrix.shape
             if abs(float(aspect_ratio) * dim - samples) > 0.5:
@@ -133,6 +152,8 @@ class Regression(Task):
         Variance sigma^2 of the label noise xi.
     target
         Law P_* of the entries of w*.
+    features
+        In its place, for features of unequal variances: the joint law of variance and w*, e.g. `PowerLaw`.
     design
         Law of the data matrix; Gaussian unless given. The limit is the same for all designs with independent entries
         and light tails.
@@ -147,7 +168,10 @@ class Regression(Task):
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     _: KW_ONLY
     noise_var: Scalar = eqx.field(converter=number("noise_var", at_least=0.0, example=0.01))
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
+    target: Law | None = eqx.field(
+        default=None, converter=optional("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
+    )
+    features: FeatureLaw | None = eqx.field(default=None, converter=optional("features", FeatureLaw, FEATURES))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
     @property
@@ -193,6 +217,8 @@ class GeneralizedLinear(_NormalNoise):
         Samples over dim, the paper's delta.
     target
         Law of the entries of the teacher w*; `Independent` for several teachers.
+    features
+        In its place, for features of unequal variances: the joint law of variance and w*.
     loss
         A loss with its labels, e.g. `HuberLoss`, `LogisticLoss`, or a `CustomLoss` of your own.
     design
@@ -207,7 +233,10 @@ class GeneralizedLinear(_NormalNoise):
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     _: KW_ONLY
-    target: Target = eqx.field(converter=instance("target", Target, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
+    target: Target | None = eqx.field(
+        default=None, converter=optional("target", Target, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
+    )
+    features: FeatureLaw | None = eqx.field(default=None, converter=optional("features", FeatureLaw, FEATURES))
     loss: Loss = eqx.field(converter=instance("loss", Loss, "fl.HuberLoss(threshold=1.0)"))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
@@ -221,6 +250,8 @@ class Classification(_NormalNoise):
         Samples over dim, the paper's delta.
     target
         Law of the entries of the teacher w*.
+    features
+        In its place, for features of unequal variances: the joint law of variance and w*.
     slope
         Of a logistic teacher, P(y = 1) = 1/(1 + e^(-slope f_star)); a sign teacher unless given.
     design
@@ -235,7 +266,10 @@ class Classification(_NormalNoise):
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     _: KW_ONLY
-    target: Law = eqx.field(converter=instance("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)"))
+    target: Law | None = eqx.field(
+        default=None, converter=optional("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
+    )
+    features: FeatureLaw | None = eqx.field(default=None, converter=optional("features", FeatureLaw, FEATURES))
     slope: Scalar | None = eqx.field(default=None, converter=optional_number("slope", above=0.0, example=2.0))
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
@@ -256,6 +290,9 @@ class Dataset(DataSource):
         Target weights if known; without them there is no test error.
     noise_var
         Variance of the label noise if known; the test error includes it.
+    variances
+        Variances of the features, times dim, if they are unequal: entries of column j of X have variance
+        ``variances[j] / dim``. The test error is that of such features; 1 for each unless given.
 
     Examples
     --------
@@ -271,12 +308,16 @@ class Dataset(DataSource):
     noise_var: Scalar | None = eqx.field(
         default=None, converter=optional_number("noise_var", at_least=0.0, example=0.01)
     )
+    variances: Coordinates | None = data_field(
+        lambda s: None if s is None else vector("variances", above=0.0, example="[1.0, 0.1]")(s), default=None
+    )
 
     def __check_init__(self) -> None:
         samples, dim = self.X.shape
         _check_length("y", self.y, samples, "samples")
-        if self.w_star is not None:
-            _check_length("w_star", self.w_star, dim, "dim")
+        for name in ("w_star", "variances"):
+            if (given := getattr(self, name)) is not None:
+                _check_length(name, given, dim, "dim")
         _warn_of_scale(self.X)
 
     @property
@@ -301,7 +342,23 @@ class Dataset(DataSource):
 
     def known(self) -> Known:
         """Return all of it; label noise that nobody knows adds nothing to the test error."""
-        return Known(self.X, self.y, self.w_star, jnp.zeros(()) if self.noise_var is None else self.noise_var)
+        noise_var = jnp.zeros(()) if self.noise_var is None else self.noise_var
+        return Known(self.X, self.y, self.w_star, noise_var, self.variances)
+
+
+def _check_law(target: Target | None, features: FeatureLaw | None, matrix: Matrix | None) -> None:
+    """Refuse a task without a law of its coordinates, with two of them, or of features that a matrix does not have."""
+    if (target is None) == (features is None):
+        given = "neither target nor features" if target is None else "both target and features"
+        raise ValueError(
+            f"target: given {given}; needs one of them, target=fl.Bernoulli(0.1) for features of equal variance, or "
+            f"features={FEATURES}"
+        )
+    if features is not None and matrix is not None:
+        raise ValueError(
+            f"features: given {shown(features)} beside a design that is a matrix, whose columns have variances "
+            f"of their own; leave design= out, or scale the columns and give fl.Dataset(X, y, variances=...)"
+        )
 
 
 def _entries(name: str, value: Any, axis: str) -> Float[Array, "..."]:

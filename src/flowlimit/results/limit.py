@@ -90,6 +90,7 @@ class PathSample(Comparable):
     w_star: Float[np.ndarray, "*teachers paths"]
     probability: Float[np.ndarray, "paths"]
     edges: Float[np.ndarray, "_"] | None = None  # of the panels; None for steps
+    variance: Float[np.ndarray, "paths"] | None = None  # of a path's feature; None where all are 1
 
     def weights_at(self, time: float) -> Float[np.ndarray, "*outputs paths"]:
         """Return w(t) of all paths: polynomial in a panel, the nearest step of gradient descent."""
@@ -110,6 +111,7 @@ class PathSample(Comparable):
         arrays.append(("w_star", ("teacher", "path")[-self.w_star.ndim :], self.w_star))
         arrays.append(("probability", ("path",), self.probability))
         arrays += [] if self.edges is None else [("edges", ("edge",), self.edges)]
+        arrays += [] if self.variance is None else [("variance", ("path",), self.variance)]
         return dataset(arrays, {"time": self.times})
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from ..numerics.compiling import compiled
 from ..numerics.streams import Purpose, stream
 from ..problem.designs import Design, RowDesign
 from ..problem.tasks import DataSource, Task
-from ..types import Matrix, PRNGKey, Samples, Scalar, TeacherRows
+from ..types import Coordinates, Matrix, PRNGKey, Samples, Scalar, TeacherRows
 from .rows import Rows
 
 Draws = Literal["balanced", "independent"]
@@ -35,6 +35,7 @@ class Data(eqx.Module):
     w_star: TeacherRows | None
     noise_var: Scalar
     strata: Strata | None
+    variances: Coordinates | None  # of the features; None where all are 1
     rows: Rows = eqx.field(static=True)  # which of all samples these are
 
 
@@ -47,6 +48,7 @@ class Part(eqx.Module):
     w_star: TeacherRows | None = None
     noise_var: Scalar | None = None
     strata: Strata | None = None
+    variances: Coordinates | None = None
 
 
 def checked_draws(draws: Any) -> Draws:
@@ -66,12 +68,12 @@ def join(shared: Part, own: Part, rows: Rows | None = None) -> Data:
 
 def shared_data(task: DataSource, draws: Draws = BALANCED) -> Part:
     """Return the part of the data that all trials share."""
-    X, y, w_star, noise_var = task.known()
+    X, y, w_star, noise_var, variances = task.known()
     if y is None:
-        return Part(X, w_star=w_star, noise_var=noise_var)
+        return Part(X, w_star=w_star, noise_var=noise_var, variances=variances)
     assert X is not None  # labels are those of rows
     alike = jnp.zeros(X.shape[1], dtype=int) if draws == BALANCED else None
-    return Part(X, y, jnp.zeros_like(y), w_star, noise_var, alike)
+    return Part(X, y, jnp.zeros_like(y), w_star, noise_var, alike, variances)
 
 
 def trial_data(
@@ -90,14 +92,30 @@ def trial_data(
     if X is None:
         X = _design_rows(task.design, stream(key, Purpose.DESIGN, trial), dim, rows)
     target, noise = (stream(key, purpose, trial) for purpose in (Purpose.TARGET, Purpose.NOISE))
+    w_star, variances, strata = _coordinates(task, target, dim, draws)
+    if variances is not None:
+        X = X * jnp.sqrt(variances)[None]
     if draws == BALANCED:
-        w_star, strata = task.target.balanced(target, dim)
         normals = balanced_normals(noise, jnp.zeros(samples, dtype=int), 1)[:, 0]
     else:
-        w_star, strata = task.target.sample(target, (dim,)), None
         normals = jax.random.normal(noise, (samples,))
     own = None if is_shared(task) else X
-    return Part(own, w_star @ X.T, rows.take(task.noise_scale * normals), w_star, strata=strata)
+    return Part(own, w_star @ X.T, rows.take(task.noise_scale * normals), w_star, strata=strata, variances=variances)
+
+
+def _coordinates(
+    task: Task, key: PRNGKey, dim: int, draws: Draws
+) -> tuple[TeacherRows, Coordinates | None, Strata | None]:
+    """Draw w* and the variances of the features; ``strata`` says which coordinates are alike, if draws are balanced."""
+    features = task.feature_law
+    if draws == BALANCED:
+        if features is not None:
+            return features.balanced_features(key, dim)
+        w_star, strata = task.law.balanced(key, dim)
+        return w_star, None, strata
+    if features is not None:
+        return *features.independent_features(key, dim), None
+    return task.law.sample(key, (dim,)), None, None
 
 
 draw_trial = compiled(trial_data)

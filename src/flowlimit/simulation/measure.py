@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from ..problem.flow import Flow
-from ..problem.losses import moments_of
+from ..problem.losses import Moments, moments_of
 from ..problem.requests import Observables
 from ..types import Observable, OutputRows, Scalar, TeacherRows, ThetaRows
 from .data import Data
@@ -38,13 +38,23 @@ def measure(
     mean = lambda function: data.rows.mean(jax.vmap(function, in_axes=-1)(*labels))
     values = {"train_error": mean(flow.loss.error)}
     if data.w_star is not None:
-        values["test_error"] = flow.loss.test_error(moments_of(w, data.w_star), data.noise_var)
+        values["test_error"] = flow.loss.test_error(_moments(data, w), data.noise_var)
     values["loss"] = mean(flow.loss.loss) + jnp.mean(flow.penalty_rows(t, theta))
     values["norm_1"] = jnp.sum(jnp.abs(w)) / w.shape[-1]
     values["norm_2"] = jnp.sqrt(jnp.sum(w**2) / w.shape[-1])
     for name, function in observables:
         values[name] = _average(function, w, data.w_star)
     return values
+
+
+def _moments(data: Data, w: OutputRows) -> Moments:
+    """Return the moments of outputs on new samples, with the variances of their features."""
+    assert data.w_star is not None
+    if data.variances is None:
+        return moments_of(w, data.w_star)
+    root = jnp.sqrt(data.variances)
+    times = lambda x: x * jnp.broadcast_to(root, x.shape)
+    return moments_of(times(w), times(data.w_star))
 
 
 def _average(function: Observable, w: OutputRows, w_star: TeacherRows | None) -> Scalar:

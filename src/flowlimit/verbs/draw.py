@@ -38,4 +38,5 @@ def draw(task: Task, *, dim: int, key: Any, trial: int = 0, draws: str = BALANCE
         )
     own = draw_trial(task, samples, dim, as_key(key), jnp.asarray(trial), draws=checked_draws(draws))
     data = join(shared, own)
-    return Dataset(data.X, data.f_star + data.noise, w_star=data.w_star, noise_var=task.error_floor)
+    known = {"w_star": data.w_star, "noise_var": task.error_floor, "variances": data.variances}
+    return Dataset(data.X, data.f_star + data.noise, **known)

@@ -11,6 +11,7 @@ from ..asymptotics.minimizer.data import data_problem
 from ..dmft import AbstractSolver, SolverAnswer, SolverRequest
 from ..numerics.precision import own_settings
 from ..problem.designs import BinaryDesign, MatrixDesign
+from ..problem.features import Features
 from ..problem.laws import Empirical, Normal
 from ..problem.losses import HuberLoss
 from ..problem.models import DiagonalLinear, Linear, Reparametrized
@@ -22,6 +23,7 @@ from .solve import solve_dmft
 
 SIZE, STEPS = (4, 8), {"num_steps": 3}
 MATRIX = np.eye(*SIZE)
+FEATURES = Features(variance=Empirical([1.0, 0.1]), target=Normal())
 
 
 class Row(NamedTuple):
@@ -55,6 +57,7 @@ def _tasks() -> dict[str, Any]:
         "Regression": Regression(0.5, noise_var=0.1, target=Normal()),
         "Regression, BinaryDesign": Regression(0.5, noise_var=0.1, target=Normal(), design=BinaryDesign()),
         "Regression, MatrixDesign": Regression(0.5, noise_var=0.1, target=Normal(), design=MatrixDesign(MATRIX)),
+        "Regression, features of unequal variances": Regression(0.5, noise_var=0.1, features=FEATURES),
         "Classification": Classification(0.5, target=Normal()),
         "GeneralizedLinear, HuberLoss": GeneralizedLinear(0.5, target=Normal(), loss=HuberLoss(1.0)),
         "Dataset": Dataset(MATRIX, np.ones(SIZE[0])),

@@ -219,9 +219,9 @@ def _operators(group: Any) -> Operators:
 
 
 def _paths(group: Any) -> PathSample:
-    edges = _read(group, "edges") if "edges" in group else None
     names = ("time", "w", "g", "z", "w_star", "probability")
-    return PathSample(*(_read(group, name) for name in names), edges=edges)
+    rest = {name: _read(group, name) for name in ("edges", "variance") if name in group}
+    return PathSample(*(_read(group, name) for name in names), **rest)
 
 
 INNER = {"kernels": _kernels, "operators": _operators, "paths": _paths}

@@ -90,7 +90,9 @@ def minimizer(model: Model, dataset: Dataset) -> Minimizer:
     train = float(jnp.mean((dataset.y - dataset.X @ w) ** 2))
     test = np.nan
     if dataset.w_star is not None and dataset.noise_var is not None:
-        test = float(dataset.loss.test_error(moments_of(jnp.asarray(w), dataset.w_star), dataset.noise_var))
+        root = 1.0 if dataset.variances is None else jnp.sqrt(dataset.variances)
+        moments = moments_of(jnp.asarray(w) * root, dataset.w_star * root)
+        test = float(dataset.loss.test_error(moments, dataset.noise_var))
     return Minimizer(problem.case, w, train, test, residual, iterations)
 
 

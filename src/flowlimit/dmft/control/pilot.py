@@ -105,8 +105,13 @@ def first_length(replica: Replica, horizon: float) -> float:
 def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
     def rate(site: Site, paths: Paths) -> Scalar:
         theta, zero = paths.theta[None], jnp.zeros((1, paths.theta.shape[1]))
-        slopes = site.slopes(jnp.zeros(1), theta, zero)
-        return paths.total(jnp.abs(jnp.sum(slopes.A * slopes.C, axis=1)[0]) @ paths.probability)
+        slopes = site.slopes(jnp.zeros(1), theta, zero, paths.root)
+        each = jnp.abs(jnp.sum(slopes.A * slopes.C, axis=1)[0])
+        if paths.root is None:
+            return paths.total(each @ paths.probability)
+        # of unequal features the fastest count: few of many may have all of the variance
+        mean, square = paths.total((each @ paths.probability, each**2 @ paths.probability))
+        return square / jnp.maximum(mean, TINY)
 
     return on_devices(mesh, rate, site, paths, like=0.0)
 

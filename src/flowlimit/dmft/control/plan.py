@@ -29,7 +29,7 @@ from ..engine.state import Paths, SamplePaths, TaskNumbers, memory_bytes, sample
 from ..readout.measure import Measure
 from ..readout.solution import Solution
 from ..sampling.modes import Rotation, output_modes
-from ..sampling.paths import Cloud, Counts, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
+from ..sampling.paths import Cloud, Counts, crowd, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
 from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
 from ..settings import PanelSettings, PathSettings, StepSettings
 from .span import Span, span_of
@@ -81,8 +81,14 @@ class Plan:
 
     @property
     def law(self) -> Target:
-        """Law of the target."""
-        return self.task.target
+        """Law of a coordinate."""
+        return self.task.law
+
+    @property
+    def rough_law(self) -> Target | None:
+        """A rougher rule for the law, which replicas of half the paths have; None if the law is its strata."""
+        features = self.task.feature_law
+        return None if features is None else features.coarser()
 
     @property
     def sampled(self) -> bool:
@@ -92,7 +98,8 @@ class Plan:
     @cached_property
     def exact(self) -> bool:
         """Whether matched moments make the answer exact, so that few paths are enough."""
-        return not self.sampled and is_linear(self.site)
+        known = self.task.feature_law is None or live_strata(self.law) is not None
+        return not self.sampled and known and is_linear(self.site)
 
     def rows(self, nodes: int) -> int:
         """Return the rows of operators over that many nodes: one for each output."""
@@ -107,17 +114,18 @@ class Plan:
 
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
-        own = self.settings
+        own, strata = self.settings, crowd(self.law)
+        fewest = max(own.fewest_response_paths // strata, 2)
         if self.exact and level <= 0:
             kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
             matched = PATHS_PER_MOMENT * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
-            paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), own.fewest_response_paths
+            paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), fewest
         else:
-            paths = int(own.first_paths * float(own.level_factor) ** level)
+            paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
             few = max(paths // own.response_parts[min(max(level, 0), len(own.response_parts) - 1)], 1)
         while self._least_memory(Counts(paths, few), nodes) > self.memory_limit:
             few //= 2
-            if few < own.fewest_response_paths:
+            if few < fewest:
                 return None
         return Counts(paths, few)
 
@@ -213,7 +221,8 @@ class Plan:
         strata, large = live_strata(self.law), (cloud.z, cloud.kicks)
         if self.mesh is not None:  # what is large goes to its device directly
             cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])
-        paths = _make_paths(self.site, self.law, strata, counts, cloud)
+        law = self.rough_law if half and self.rough_law is not None else self.law
+        paths = _make_paths(self.site, law, strata, counts, cloud)
         paths = doubled_room(paths) if half else paths
         if self.mesh is None:
             return paths

@@ -93,7 +93,7 @@ def _initial_averages(replica: Replica) -> Float[Array, "initial"]:
     """Return the averages at time 0 and the test error there, from the paths: exact where moments are matched."""
     site, paths, t = replica.site, replica.paths, jnp.zeros(1)
     theta = paths.theta[None]
-    w = site.weight(t, theta)
+    w = site.weight(t, theta, paths.root)
     averages = replica.observe(site, Blocks(t, jnp.zeros((1, 1)), jnp.zeros(1)), theta, w, paths)[0]
     distance = paths.total((w[0] - paths.w_star) ** 2 @ paths.probability)
     return jnp.concatenate([averages, (distance + replica.setting.noise_var)[None]])

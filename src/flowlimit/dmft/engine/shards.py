@@ -20,7 +20,7 @@ from .state import Front, Paths, Rows, SampleCloud, SamplePaths, SampleRows
 
 AXIS = "paths"
 SPREAD: dict[type, tuple[str, ...]] = {
-    Paths: ("normals", "theta", "w_star", "probability", "few_probability", "kicks"),
+    Paths: ("normals", "theta", "w_star", "probability", "few_probability", "kicks", "root"),
     SamplePaths: ("normals", "teacher", "noise", "probability", "few_probability", "masks"),
     Front: ("theta", "velocity", "tangent"),
     Rows: ("W", "response", "Q"),
@@ -81,6 +81,7 @@ def spread_paths(
         probability=put_paths(mesh, paths.probability, every, weights=True),
         few_probability=put_paths(mesh, paths.few_probability, first, weights=True),
         kicks=put_paths(mesh, kicks, every),
+        root=None if paths.root is None else put_paths(mesh, paths.root, every),
         axis=AXIS,
         drawn=(paths.probability.shape[0], few),
     )
@@ -116,7 +117,8 @@ def without_history(mesh: Mesh | None, paths: Paths) -> Paths:
     whole = lambda array: jnp.asarray(read_columns(mesh, paths, array))
     theta, w_star, probability = (whole(array) for array in (paths.theta, paths.w_star, paths.probability))
     M = len(probability)
-    return Paths(jnp.zeros((0, M)), theta, w_star, probability, jnp.zeros(0), jnp.zeros((0, len(theta), M)))
+    root = None if paths.root is None else whole(paths.root)
+    return Paths(jnp.zeros((0, M)), theta, w_star, probability, jnp.zeros(0), jnp.zeros((0, len(theta), M)), root)
 
 
 def layout(tree: Any) -> Any:
@@ -127,7 +129,8 @@ def layout(tree: Any) -> Any:
         if not known(x):
             return EVERYWHERE
         inner = jax.tree.map(one, x, is_leaf=lambda y: y is not x and known(y))
-        fields = lambda x: [getattr(x, name) for name in SPREAD[type(x)]]
+        names = [name for name in SPREAD[type(x)] if getattr(x, name) is not None]
+        fields = lambda x: [getattr(x, name) for name in names]
         return eqx.tree_at(fields, inner, [last_axis(leaf.ndim) for leaf in fields(x)])
 
     return jax.tree.map(one, tree, is_leaf=known)

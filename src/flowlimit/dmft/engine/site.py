@@ -19,6 +19,8 @@ Nodes = Float[Array, "nodes"]
 NodePaths = Float[Array, "nodes paths"]
 TeacherPaths = Float[Array, "*teachers paths"]
 NodeTheta = Float[Array, "nodes k paths"]
+Root = Float[Array, "paths"] | None
+"""Roots of the features' variances; None where all are 1. With them weights are sqrt(s) w, and theta sees sqrt(s) g."""
 
 
 class Slopes(NamedTuple):
@@ -58,39 +60,43 @@ class Site(eqx.Module):
         theta = self.flow.init_rows(normals, w_star)
         return theta.reshape(-1, w_star.shape[-1])
 
-    def weight(self, t: Nodes, theta: NodeTheta) -> NodePaths:
+    def weight(self, t: Nodes, theta: NodeTheta, root: Root) -> NodePaths:
         """Return w_t(theta) at every node."""
-        return self._rowwise(lambda t, x: self.flow.readout(t, self._shaped(x)))(t, theta)
+        return _times(self._rowwise(lambda t, x: self.flow.readout(t, self._shaped(x)))(t, theta), root)
 
     def penalty(self, t: Nodes, theta: NodeTheta) -> NodePaths:
         """Return the regulariser at every node."""
         return self._rowwise(lambda t, x: self.flow.penalty(t, self._shaped(x)))(t, theta)
 
-    def drift(self, t: Nodes, theta: NodeTheta, g: NodePaths) -> NodeTheta:
+    def drift(self, t: Nodes, theta: NodeTheta, g: NodePaths, root: Root) -> NodeTheta:
         """Return p_t(g, theta) at every node."""
-        return jax.vmap(jax.vmap(self._drift, in_axes=(None, -1, -1), out_axes=-1))(t, theta, g)
+        return jax.vmap(jax.vmap(self._drift, in_axes=(None, -1, -1), out_axes=-1))(t, theta, _times(g, root))
 
-    def slopes(self, t: Nodes, theta: NodeTheta, g: NodePaths) -> Slopes:
+    def slopes(self, t: Nodes, theta: NodeTheta, g: NodePaths, root: Root) -> Slopes:
         """Return the Jacobians at every node, by automatic differentiation."""
 
         def one(t: Scalar, x: Float[Array, "k"], g: Scalar) -> Slopes:
             B, A = jax.jacfwd(self._drift, argnums=(1, 2))(t, x, g)
             return Slopes(A, B, jax.jacfwd(lambda x: self.flow.readout(t, self._shaped(x)))(x))
 
-        return jax.vmap(jax.vmap(one, in_axes=(None, -1, -1), out_axes=-1))(t, theta, g)
+        A, B, C = jax.vmap(jax.vmap(one, in_axes=(None, -1, -1), out_axes=-1))(t, theta, _times(g, root))
+        return Slopes(_times(A, root), B, _times(C, root))
 
-    def weights(self, t: Scalar, theta: Float[Array, "k paths"]) -> Float[Array, "outputs paths"]:
+    def weights(self, t: Scalar, theta: Float[Array, "k paths"], root: Root) -> Float[Array, "outputs paths"]:
         """Return all outputs' weights at one time."""
         w = self.flow.readout_rows(t, theta.reshape(*self.shape, -1))
-        return w.reshape(self.outputs, -1)
+        return _times(w.reshape(self.outputs, -1), root)
 
     def move(
-        self, t: Scalar, theta: Float[Array, "k paths"], g: Float[Array, "outputs paths"]
+        self, t: Scalar, theta: Float[Array, "k paths"], g: Float[Array, "outputs paths"], root: Root
     ) -> Float[Array, "k paths"]:
         """Return p_t(g, theta) at one time, g with an entry for each output."""
-        return self.flow.drift_rows(t, theta.reshape(*self.shape, -1), self._outputs(g)).reshape(theta.shape)
+        seen = self._outputs(_times(g, root))
+        return self.flow.drift_rows(t, theta.reshape(*self.shape, -1), seen).reshape(theta.shape)
 
-    def jacobians(self, t: Scalar, theta: Float[Array, "k paths"], g: Float[Array, "outputs paths"]) -> Jacobians:
+    def jacobians(
+        self, t: Scalar, theta: Float[Array, "k paths"], g: Float[Array, "outputs paths"], root: Root
+    ) -> Jacobians:
         """Return the Jacobians at one time."""
 
         def one(x: Float[Array, "k"], g: Float[Array, "outputs"]) -> Jacobians:
@@ -98,7 +104,8 @@ class Site(eqx.Module):
             B, A = jax.jacfwd(drift, argnums=(0, 1))(x, g)
             return Jacobians(A, B, jax.jacfwd(lambda x: self.flow.readout(t, self._shaped(x)).reshape(-1))(x))
 
-        return jax.vmap(one, in_axes=-1, out_axes=-1)(theta, g)
+        A, B, C = jax.vmap(one, in_axes=-1, out_axes=-1)(theta, _times(g, root))
+        return Jacobians(_times(A, root), B, _times(C, root))
 
     def _outputs(self, g: Float[Array, "outputs ..."]) -> Float[Array, "..."]:
         return g.reshape(*self.flow.outputs, *g.shape[1:])
@@ -114,11 +121,15 @@ class Site(eqx.Module):
         return jax.vmap(jax.vmap(function, in_axes=(None, -1), out_axes=-1))
 
 
+def _times(values: Float[Array, "*axes paths"], root: Root) -> Float[Array, "*axes paths"]:
+    return values if root is None else values * jnp.broadcast_to(root, values.shape)
+
+
 @compiled
 def _two_jacobians(site: Site) -> tuple[Jacobians, Jacobians]:
     paths = jax.random.normal(jax.random.key(0), (site.parameters + site.outputs, POINTS))
     theta, g = paths[: site.parameters], paths[site.parameters :]
-    here, there = (site.jacobians(t, theta, g) for t in (jnp.zeros(()), jnp.ones(())))
+    here, there = (site.jacobians(t, theta, g, None) for t in (jnp.zeros(()), jnp.ones(())))
     return here, there
 
 

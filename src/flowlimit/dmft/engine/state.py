@@ -31,6 +31,7 @@ class Paths(eqx.Module):
     probability: Float[Array, "M"]
     few_probability: Float[Array, "few"]
     kicks: Float[Array, "NK k M"]  # normals that steps add to theta; empty where none are
+    root: Float[Array, "M"] | None = None  # roots of the features' variances, in w_star too; None where all are 1
     axis: str | None = eqx.field(static=True, default=None)  # of devices, if paths are spread over several
     drawn: tuple[int, int] = eqx.field(static=True, default=(0, 0))  # M and few before devices had the same number each
 
@@ -42,6 +43,15 @@ class Paths(eqx.Module):
     def total(self, sums: Any) -> Any:
         """Return sums over all paths from those over a device's own."""
         return sums if self.axis is None else lax.psum(sums, self.axis)
+
+    @property
+    def few_root(self) -> Float[Array, "few"] | None:
+        """Roots of the variances on the paths that serve the responses."""
+        return None if self.root is None else self.root[: self.few_probability.shape[0]]
+
+    def unscaled(self, weights: Float[Array, "*axes M"]) -> Float[Array, "*axes M"]:
+        """Return weights w from sqrt(s) w."""
+        return weights if self.root is None else weights / jnp.broadcast_to(self.root, weights.shape)
 
 
 class SamplePaths(eqx.Module):

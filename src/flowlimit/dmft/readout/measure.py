@@ -28,10 +28,11 @@ class Measure:
     def __call__(
         self, site: Site, block: Blocks, theta: NodeTheta, w: Float[Array, "q *outputs M"], paths: Paths
     ) -> Float[Array, "q observables"]:
-        """Return the averages, one column each."""
+        """Return the averages, one column each; of w itself where features have variances."""
+        w, w_star = paths.unscaled(w), paths.unscaled(paths.w_star)
         every_output = lambda values: values.reshape(w.shape[0], -1, w.shape[-1]).sum(axis=1)
         values = [site.penalty(block.times, theta), every_output(jnp.abs(w)), every_output(w**2)]
-        values += [jax.vmap(jax.vmap(f, in_axes=-1), in_axes=(0, None))(w, paths.w_star) for _, f in self.observables]
+        values += [jax.vmap(jax.vmap(f, in_axes=-1), in_axes=(0, None))(w, w_star) for _, f in self.observables]
         return paths.total(jnp.stack([value @ paths.probability for value in values], axis=1))
 
     @property

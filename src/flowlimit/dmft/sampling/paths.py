@@ -17,13 +17,15 @@ import numpy as np
 from jaxtyping import Float
 
 from ...numerics.quasirandom import match_moments, sobol_normals, widen
+from ...problem.features import FeatureLaw
 from ...problem.laws import Strata, Target
 from ..engine.site import Site
 from ..engine.state import Paths
 from .modes import Rotation
 
-MAX_STRATA = 8
-"""A target with more atoms is drawn from all its atoms at once: paths go where they matter."""
+MAX_STRATA, MAX_FEATURES = 8, 96
+"""A target with more atoms is drawn from all its atoms at once: paths go where they matter. Strata of features are told
+apart further: few of them may have all of the variance."""
 
 WIDER = (1.3, 1.15)
 """Factors on the leading modes of z."""
@@ -42,13 +44,19 @@ class Counts(NamedTuple):
 def live_strata(law: Target) -> Live | None:
     """Return which strata of a target are drawn one by one, or None if there are too many."""
     keep = np.flatnonzero(np.asarray(law.strata().probability) > 0.0)
-    return None if len(keep) > MAX_STRATA else tuple(int(i) for i in keep)
+    most = MAX_FEATURES if isinstance(law, FeatureLaw) else MAX_STRATA
+    return None if len(keep) > most else tuple(int(i) for i in keep)
 
 
 def stratum_count(law: Target) -> int:
     """Return in how many strata paths are drawn."""
     strata = live_strata(law)
     return 1 if strata is None else len(strata)
+
+
+def crowd(law: Target) -> int:
+    """Return by how much each stratum has fewer paths where there are more strata than a target may have."""
+    return 1 << (-(-stratum_count(law) // MAX_STRATA) - 1).bit_length()
 
 
 class Cloud(NamedTuple):
@@ -84,23 +92,30 @@ def draw_cloud(
 
 def make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, cloud: Cloud) -> Paths:
     """Turn normals into paths; a function of the model's and the target's numbers that can be differentiated."""
+    variances = None
     if strata is None:
         w_star, share = jax.vmap(law.draw, out_axes=-1)(jnp.asarray(cloud.target)), jnp.ones(1)
+        if isinstance(law, FeatureLaw):
+            variances = jax.vmap(law.draw_variance)(jnp.asarray(cloud.target))
     else:
         kept = Strata(*(x[np.array(strata)] for x in law.strata()))
         share = kept.probability / jnp.sum(kept.probability)
         own = jnp.asarray(cloud.target.T).reshape(*law.shape, -1)
         all_paths = lambda x: jnp.tile(jnp.moveaxis(x, 0, -1), counts.paths)  # strata take turns
         w_star = all_paths(kept.mean) + all_paths(kept.std) * own
+        if isinstance(law, FeatureLaw):
+            variances = all_paths(law.variances()[np.array(strata)])
+    root = None if variances is None else jnp.sqrt(variances)
     weight = jnp.asarray(cloud.weight).reshape(counts.paths, len(share))
     probability = lambda weight: (share[None] * weight / jnp.sum(weight, axis=0, keepdims=True)).reshape(-1)
     return Paths(
         normals=jnp.asarray(cloud.z),
         theta=site.start(jnp.asarray(cloud.start), w_star),
-        w_star=w_star,
+        w_star=w_star if root is None else root * w_star,
         probability=probability(weight),
         few_probability=probability(weight[: counts.few]),
         kicks=jnp.asarray(cloud.kicks),
+        root=root,
     )
 
 
@@ -115,4 +130,5 @@ def doubled_room(paths: Paths) -> Paths:
         probability=half(paths.probability),
         few_probability=half(paths.few_probability),
         kicks=twice(paths.kicks),
+        root=None if paths.root is None else twice(paths.root),
     )

@@ -95,7 +95,7 @@ def _equations(
     # z/delta with z = sqrt(delta) L normals, eq. (gf_g); both rows are zero from where nothing is known yet
     noise = (root.L / jnp.sqrt(replica.setting.aspect_ratio), replica.paths.normals)
     source = times_histories(node + root.L.shape[0], noise, (G.past, rows.W))
-    return Collocation(replica.site, block, G.own, front.theta, source, replica.paths.w_star)
+    return Collocation(replica.site, block, G.own, front.theta, source, replica.paths.w_star, replica.paths.root)
 
 
 def _linearise_few(replica: Replica, equations: Collocation, theta: NodeTheta) -> Linearised:
@@ -196,7 +196,7 @@ def _relative_change(
 def _accept(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:
     q, (k, M) = block.times.shape[0], front.theta.shape
     equations = _equations(replica, block, node, front, rows, guess.G, guess.root)
-    p = replica.site.drift(block.times, guess.theta, equations.source + guess.G.own @ guess.W)
+    p = replica.site.drift(block.times, guess.theta, equations.source + guess.G.own @ guess.W, equations.root)
     theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
     at = _linearise_few(replica, equations, guess.theta)
     tangent, dW = advance_tangents(block, at, block_tangents(block, at), guess.G, front.tangent, rows.response, node)

@@ -19,7 +19,7 @@ from ....numerics.blocks import Blocks
 from ....numerics.pathwise import apply_pathwise, solve_pathwise
 from ..history import CHUNK, Node, before, chunks_before, times_tangents
 from ..samples_side import Feedback
-from ..site import NodePaths, NodeTheta, Site, Slopes
+from ..site import NodePaths, NodeTheta, Root, Site, Slopes
 
 at_every_node = jax.vmap(apply_pathwise)
 """`apply_pathwise` with one matrix per node and path."""
@@ -40,15 +40,16 @@ class Collocation(NamedTuple):
     start: Float[Array, "k paths"]
     source: NodePaths
     w_star: Float[Array, "paths"]
+    root: Root
 
     def first(self, paths: int) -> "Collocation":
         """Return the equations of the first paths alone."""
-        own = (x[..., :paths] for x in (self.start, self.source, self.w_star))
+        own = jax.tree.map(lambda x: x[..., :paths], tuple(self[3:]))
         return Collocation(self.site, self.block, self.G, *own)
 
     def weight(self, theta: NodeTheta) -> NodePaths:
         """Return w - w*."""
-        return self.site.weight(self.block.times, theta) - self.w_star[None]
+        return self.site.weight(self.block.times, theta, self.root) - self.w_star[None]
 
 
 class Linearised(NamedTuple):
@@ -66,7 +67,7 @@ def linearise(equations: Collocation, theta: NodeTheta) -> Linearised:
     q, k, M = theta.shape
     W, g, residual = _collocate(equations, theta)
     site, block, G = equations.site, equations.block, equations.G
-    slopes = site.slopes(block.times, theta, g)
+    slopes = site.slopes(block.times, theta, g, equations.root)
     # (S A G C)_{ia,jb} = sum_m S_im A_ma G_mj C_jb, the sum over m as one GEMM
     pairs = (block.inner[:, None, :] * G.T[None, :, :]).reshape(q * q, q)
     feedback = (pairs @ slopes.A.reshape(q, k * M)).reshape(q, q, k, 1, M) * slopes.C[None, :, None]
@@ -80,7 +81,7 @@ def _collocate(equations: Collocation, theta: NodeTheta) -> tuple[NodePaths, Nod
     site, block, G = equations.site, equations.block, equations.G
     W = equations.weight(theta)
     g = equations.source + G @ W
-    p = site.drift(block.times, theta, g)
+    p = site.drift(block.times, theta, g, equations.root)
     return W, g, theta - equations.start[None] - (block.inner @ p.reshape(q, k * M)).reshape(q, k, M)
 
 
@@ -89,9 +90,9 @@ def newton_paths(equations: Collocation, theta: NodeTheta) -> NodeTheta:
     paths = theta.shape[-1]
     if paths <= TILE or paths % TILE:
         return _newton_step(equations, theta)
-    one = lambda part: _newton_step(Collocation(*equations[:3], *part[:3]), part[3])
+    one = lambda part: _newton_step(Collocation(*equations[:3], *part[:-1]), part[-1])
     tiled = lambda x: jnp.moveaxis(x.reshape(*x.shape[:-1], paths // TILE, TILE), -2, 0)
-    new = lax.map(one, tuple(tiled(x) for x in (*equations[3:], theta)))
+    new = lax.map(one, jax.tree.map(tiled, (*equations[3:], theta)))
     return jnp.moveaxis(new, 0, -2).reshape(theta.shape)
 
 

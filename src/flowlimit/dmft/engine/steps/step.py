@@ -18,17 +18,17 @@ def advance_step(replica: Replica, block: Blocks, node: Node, front: Front, rows
     """Take one step, whose first row is ``node``."""
     site, setting, paths, t = replica.site, replica.setting, replica.paths, block.times[0]
     few, theta, c = paths.few_probability.shape[0], front.theta, replica.site.outputs
-    W = site.weights(t, theta) - centre(site, paths)
-    C = site.jacobians(t, theta[:, :few], jnp.zeros((c, few))).C
+    W = site.weights(t, theta, paths.root) - centre(site, paths)
+    C = site.jacobians(t, theta[:, :few], jnp.zeros((c, few)), paths.few_root).C
     dW = apply_pathwise(C, front.tangent)  # columns before the node
     R_w = before(-paths.total(dW @ paths.few_probability) / setting.aspect_ratio, node)  # eq. (dmft_Rw)
     out = (close_outputs if replica.samples is None else sample_outputs)(replica, node, rows, W, R_w)
     own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
     z = times_history(out.L, paths.normals, node + c) / jnp.sqrt(setting.aspect_ratio)
     g = z + times_history(past, rows.W, node) + own @ W + out.teacher
-    p = site.move(t, theta, g)
+    p = site.move(t, theta, g, paths.root)
     response = lax.dynamic_update_slice(rows.response, dW, (node, 0, 0))
-    at = site.jacobians(t, theta[:, :few], g[:, :few])
+    at = site.jacobians(t, theta[:, :few], g[:, :few], paths.few_root)
     tangent = _advance_tangent(at, block.weights[0], node, front.tangent, response, dW, past, own)
     put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, part, node, axis=0)
     w = (W + centre(site, paths)).reshape(1, *site.flow.outputs, -1)
