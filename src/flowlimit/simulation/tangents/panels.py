@@ -2,8 +2,8 @@
 
 In each panel the kicks are polynomials through fresh probes at its nodes, so that F acts on functions that are
 polynomials in a panel, to spectral accuracy. A panel is kept if the polynomial through the residuals at its nodes meets
-them at its end, where it is least accurate; else a shorter one is tried. What the estimate is made of, u = r + R_w r, is
-as smooth as r; it is not judged by itself, since the noise of probes is not smooth.
+them at its end, where it is least accurate; else a shorter one is tried. What the estimate is made of, u = r + R_w r,
+is as smooth as r; it is not judged by itself, since the noise of probes is not smooth.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.polynomial import legendre
 
-from ...numerics.blocks import gauss_rule, interpolation
+from ...numerics.blocks import gauss_rule, interpolation, panels
 from ...numerics.chebyshev import RungeKuttaChebyshev
 from ...numerics.compiling import compiled
 from ...problem.clocks import Positions
@@ -30,7 +30,7 @@ from ..flows import MAX_STEPS, FlowEngine
 from ..measure import forward
 from ..stiffness import largest_eigenvalue, spectral_radius
 from .path import TangentPath
-from .probes import Probes
+from .probes import SHAPES, Probes, Slow
 from .pushed import at_rest, gradients, label_size, residuals, with_tangents
 
 ORDER = 8
@@ -84,13 +84,13 @@ def follow_flow(
     data: Data,
     theta: ThetaRows,
     probes: Probes,
-    count: int,
+    slow: Slow,
     engine: FlowEngine,
     saves: Positions,
     report: Callable[[float, str], Any],
 ) -> TangentPath:
     """Integrate from panel to panel up to the last saved time."""
-    horizon, state = float(saves[-1]), at_rest(theta, count)
+    horizon, state = float(saves[-1]), at_rest(theta, probes.count + SHAPES)
     constants = _constants(flow, data, theta, engine.stabilised)
     march, start, result = March(), _look(flow, data, state), Outcome()
     length = min(FIRST * flow.clock.end, horizon) if horizon > 0.0 else 0.0
@@ -98,7 +98,8 @@ def follow_flow(
         left = march.edges[-1]
         right = horizon if left + 1.2 * length >= horizon else left + length
         kicks = probes.draw(ORDER, keep=False)
-        panel = _integrate(engine, flow, data, constants, state, np.array([left, right]), kicks)
+        every = np.concatenate([kicks, slow.kicks(left + (right - left) * gauss_rule(ORDER).nodes)], axis=1)
+        panel = _integrate(engine, flow, data, constants, state, np.array([left, right]), every)
         march.steps += int(panel.steps)
         slip = _mismatch(np.asarray(panel.outputs)[:, 0]) if bool(panel.fine) else (np.inf, np.inf)
         if slip[0] <= TOLERANCE:
@@ -113,22 +114,21 @@ def follow_flow(
         if report(march.edges[-1] / horizon, f"time {march.edges[-1]:.4g} of {horizon:g}"):
             result = Outcome(Code.STOPPED, f"stopped by progress() at time {march.edges[-1]:g}")
             break
-    return _path(march, start, saves, count, result)
+    return _path(march, start, saves, slow, result)
 
 
 def _mismatch(residuals: np.ndarray) -> tuple[float, float]:
-    """Return how far the polynomial through the nodes of a panel is off at its end, and what that does to the mean square."""
+    """Return how far the polynomial through a panel's nodes is off at its end, and so is its mean square."""
     weights = (legendre.legvander(np.ones(1), ORDER - 1) @ gauss_rule(ORDER).transform)[0]
     met, end = weights @ residuals[:-1], residuals[-1]
     return _rms(met - end) / max(_rms(end), np.finfo(float).tiny), abs(_rms(met) ** 2 - _rms(end) ** 2)
 
 
-def _path(march: March, start: Any, saves: Positions, count: int, result: Outcome) -> TangentPath:
+def _path(march: March, start: Any, saves: Positions, slow: Slow, result: Outcome) -> TangentPath:
     """Put time 0, which is known without a panel, before the nodes."""
     first = [np.asarray(part)[None] for part in start]
-    samples = first[0].shape[-1]
     outputs, weights = (np.concatenate([a, *b]) for a, b in zip(first, (march.outputs, march.weights), strict=True))
-    kicks = np.concatenate([np.zeros((1, count, samples)), *march.kicks])
+    kicks = np.concatenate([np.zeros_like(first[0][:, 1:-SHAPES]), *march.kicks])
     panel = np.r_[-1, np.repeat(np.arange(len(march.kicks)), ORDER)]
     times = saves[saves <= march.edges[-1] * (1.0 + 1e-12)]
     readout = np.zeros((len(times), len(panel)))
@@ -140,8 +140,11 @@ def _path(march: March, start: Any, saves: Positions, count: int, result: Outcom
         slips[later] = np.array(march.slips)[np.searchsorted(edges, times[later] * (1.0 - 1e-12)) - 1]
     return TangentPath(
         residuals=outputs[:, 0],
-        responses=outputs[:, 1:],
+        responses=outputs[:, 1:-SHAPES],
         probes=kicks,
+        slow=outputs[:, -SHAPES:],
+        shapes=slow.shapes(np.r_[0.0, panels(edges, ORDER).times.ravel()]),
+        direction=slow.direction,
         sees=panel[None, :] <= panel[:, None],
         readout=readout,
         times=times,

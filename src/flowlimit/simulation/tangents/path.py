@@ -19,6 +19,8 @@ class TangentPath:
     ----------
     residuals, responses, probes
         Of all nodes.
+    slow, shapes, direction
+        Responses to slow kicks as well: along one ``direction`` over samples, with courses ``shapes`` at nodes.
     sees
         Whether the residuals at a node (first axis) can depend on the kick of another.
     readout
@@ -36,6 +38,9 @@ class TangentPath:
     residuals: Float[np.ndarray, "nodes samples"]
     responses: Float[np.ndarray, "nodes probes samples"]
     probes: Float[np.ndarray, "nodes probes samples"]
+    slow: Float[np.ndarray, "nodes shapes samples"]
+    shapes: Float[np.ndarray, "nodes shapes"]
+    direction: Float[np.ndarray, "samples"]
     sees: Bool[np.ndarray, "nodes nodes"]
     readout: Float[np.ndarray, "times nodes"]
     times: Float[np.ndarray, "times"]

@@ -7,7 +7,11 @@ the identity in a response then drops out, which is most of the noise where the 
 
 import numpy as np
 from jaxtyping import Float
+from numpy.polynomial import legendre
 
+SHAPES = 4
+"""Slow kicks: polynomials in log time up to this degree less one."""
+DECADES = 3.0
 Block = Float[np.ndarray, "times probes samples"]
 
 
@@ -24,14 +28,14 @@ class Probes:
     """
 
     def __init__(self, count: int, samples: int, rng: np.random.Generator):
-        self._count, self._samples, self._rng = count, samples, rng
+        self.count, self._samples, self._rng = count, samples, rng
         self._before = np.zeros((count, samples, 0))
 
     def draw(self, times: int, *, keep: bool = True) -> Block:
         """Return probes for some more times; those that are not kept leave no trace."""
         room = self._samples - self._before.shape[-1]
         if room < times:  # all directions are taken: begin anew
-            before, parts = np.zeros((self._count, self._samples, 0)), -(-times // self._samples)
+            before, parts = np.zeros((self.count, self._samples, 0)), -(-times // self._samples)
         else:
             before, parts = self._before, 1
         blocks = [
@@ -48,7 +52,7 @@ class Probes:
         self._before = np.concatenate([self._before, taken], axis=-1) if room >= len(block) else taken
 
     def _orthogonal(self, before: np.ndarray, size: int) -> np.ndarray:
-        normals = self._rng.normal(size=(self._count, self._samples, size))
+        normals = self._rng.normal(size=(self.count, self._samples, size))
         for _ in range(2):  # once is not enough in floating point
             normals -= before @ (before.transpose(0, 2, 1) @ normals)
         return np.linalg.qr(normals)[0]
@@ -56,3 +60,24 @@ class Probes:
 
 def _sizes(times: int, parts: int) -> list[int]:
     return [len(part) for part in np.array_split(np.arange(times), parts)]
+
+
+class Slow:
+    """Kicks along one probe that vary slowly: what is left of time by them is polynomials in log time.
+
+    A response to a kick of a given course, slow as all courses here are, is that of its polynomial, without the noise
+    of fresh probes.
+    """
+
+    def __init__(self, samples: int, end: float, rng: np.random.Generator):
+        self.direction = rng.choice([-1.0, 1.0], size=samples)
+        self._end = end
+
+    def shapes(self, times: Float[np.ndarray, "times"]) -> Float[np.ndarray, "times shapes"]:
+        """Return the courses at given times."""
+        x = np.log1p(times / self._end * 10.0**DECADES) / np.log1p(10.0**DECADES)
+        return legendre.legvander(2.0 * x - 1.0, SHAPES - 1)
+
+    def kicks(self, times: Float[np.ndarray, "times"]) -> Block:
+        """Return the kicks at given times, a tangent for each course."""
+        return self.shapes(times)[:, :, None] * self.direction

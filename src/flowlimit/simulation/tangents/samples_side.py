@@ -10,8 +10,9 @@ With A = (I + F)^-1 the estimate is the mean of u_i(t)^2, u = A r. Its errors:
 - probes: F is a mean over probes; to first order the estimate moves by -2 (A dF C_u)(t, t), C_u = u u^T/n.
 - samples: u_i are residuals that sample i would have if it were left out, so a first part is the variance of u_i^2
   over n. A second one comes from pairs, of which each has moved what the other is measured by: with M(t) = sum over s
-  of (A dr/de)(t, s) C_u(s, t), it is 4/n^2 times the sum of M_ij M_ji over pairs. For least squares, n > d, the two add
-  up to 2 T^2/n (1 + d/n)/(1 - d/n), which is exact.
+  of (A dr/de)(t, s) C_u(s, t), it is 4/n^2 times the sum of M_ij M_ji over i and j that
+  differ. Taken is that of M_ij^2, which is no smaller, and the same where responses are symmetric. For least squares,
+  n > d, both parts add up to 2 T^2/n (1 + d/n)/(1 - d/n), which is exact.
 """
 
 from dataclasses import dataclass
@@ -85,14 +86,19 @@ def _own_root(U: Float[np.ndarray, "times samples"]) -> Factor:
 
 
 def _pairs_root(path: TangentPath, LA: np.ndarray, C: np.ndarray) -> Factor:
-    """Return a root of what pairs of samples add, traces of products measured along pairs of probes."""
-    nodes, count, samples = path.probes.shape
-    moved = (LA @ path.responses.reshape(nodes, -1)).reshape(-1, count, samples)
-    kicked = (C.T @ path.probes.reshape(nodes, -1)).reshape(-1, count, samples)
-    b = np.einsum("tqi,tpi->tqp", kicked, moved, optimize=True)
-    own = np.einsum("tpp->tp", b)
-    every = np.einsum("tqp,spq->ts", b, b, optimize=True) - own @ own.T
-    mean = own.mean(axis=1)
-    pairs = 4.0 / samples**2 * (every / (count * (count - 1.0)) - np.outer(mean, mean) / samples)
-    values, vectors = np.linalg.eigh((pairs + pairs.T) / 2.0)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    """Return a root of what pairs of samples add: M(t) along one direction, without its mean on the diagonal."""
+    samples = path.residuals.shape[1]
+    moved = (LA @ path.slow.reshape(len(path.slow), -1)).reshape(len(LA), path.slow.shape[1], samples)
+    along = np.einsum("tk,tki->ti", _courses(path, LA, C), moved)  # M(t) times the direction
+    own = along @ path.direction / samples
+    return 2.0 / samples * (along - own[:, None] * path.direction)
+
+
+def _courses(path: TangentPath, LA: np.ndarray, C: np.ndarray) -> Float[np.ndarray, "times shapes"]:
+    """Return C_u(s, t) for every saved t as a combination of slow courses in s, fitted where a kick can be felt."""
+    fits = []
+    for row, column in zip(LA != 0.0, C.T, strict=True):
+        felt = row.copy()
+        felt[: felt.nonzero()[0].max(initial=0)] = True
+        fits.append(np.linalg.lstsq(path.shapes[felt], column[felt], rcond=1e-10)[0])
+    return np.array(fits).reshape(len(LA), path.shapes.shape[1])

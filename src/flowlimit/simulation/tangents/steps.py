@@ -15,7 +15,7 @@ from ...results import Code, Outcome
 from ...types import ThetaRows
 from ..data import Data
 from .path import TangentPath
-from .probes import Probes
+from .probes import SHAPES, Probes, Slow
 from .pushed import at_rest, gradients, residuals, with_tangents
 
 CHUNK = 64
@@ -27,16 +27,17 @@ def follow_steps(
     data: Data,
     theta: ThetaRows,
     probes: Probes,
-    count: int,
+    slow: Slow,
     clock: StepClock,
     saves: Positions,
     report: Callable[[float, str], Any],
 ) -> TangentPath:
     """Take the steps up to the last saved one, each with fresh probes."""
-    nodes, state, parts, kicks, stopped = int(saves[-1]) + 1, at_rest(theta, count), [], [], False
+    nodes, state, parts, kicks, stopped = int(saves[-1]) + 1, at_rest(theta, probes.count + SHAPES), [], [], False
     for first in range(0, nodes, CHUNK):
         kicks.append(probes.draw(CHUNK))
-        state, found = _advance(flow, data, state, np.array(first), kicks[-1])
+        at = clock.times_at(np.minimum(np.arange(first, first + CHUNK), clock.last))
+        state, found = _advance(flow, data, state, np.array(first), np.concatenate([kicks[-1], slow.kicks(at)], axis=1))
         parts.append(tuple(map(np.asarray, found)))
         done = min(first + CHUNK, nodes)
         stopped = bool(report(done / nodes, f"step {done - 1} of {nodes - 1}"))
@@ -54,8 +55,11 @@ def follow_steps(
         result = Outcome(Code.STOPPED, f"stopped by progress() at time {last:g}")
     return TangentPath(
         residuals=outputs[:nodes, 0],
-        responses=outputs[:nodes, 1:],
+        responses=outputs[:nodes, 1:-SHAPES],
         probes=np.concatenate(kicks)[:nodes],
+        slow=outputs[:nodes, -SHAPES:],
+        shapes=slow.shapes(clock.times_at(np.arange(float(nodes)))),
+        direction=slow.direction,
         sees=np.tri(nodes, k=-1, dtype=bool),
         readout=np.eye(nodes)[kept],
         times=clock.times_at(kept.astype(float)),
@@ -72,8 +76,8 @@ def _advance(
     flow: Flow,
     data: Data,
     state: ThetaRows,
-    first: Int[Array, ""] | np.ndarray,
-    kicks: Float[Array, "chunk count samples"] | np.ndarray,
+    first: Any,
+    kicks: Any,
 ) -> tuple[ThetaRows, tuple[Array, Array]]:
     """Take a chunk of steps; return where it ends, and residuals and weights before each step."""
     pushed = with_tangents(flow, kicks.shape[1])

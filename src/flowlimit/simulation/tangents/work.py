@@ -19,7 +19,7 @@ from ..plan import any_length, flow_engine
 from ..start import init_normals
 from .panels import follow_flow
 from .path import TangentPath
-from .probes import Probes
+from .probes import Probes, Slow
 from .steps import follow_steps
 
 Report = Callable[[float, str], Any]
@@ -44,12 +44,14 @@ def follow(work: TangentWork, report: Report) -> TangentPath:
     samples, dim = data.X.shape
     theta = _start(any_length(work.flow), data, stream(work.key, Purpose.INIT, 0))
     words = np.asarray(jax.random.key_data(stream(work.key, Purpose.PROBES)))
-    probes = Probes(work.probes, samples, np.random.default_rng(words))
+    rng = np.random.default_rng(words)
+    slow = Slow(samples, float(work.flow.clock.times_at(work.saves[-1:])[0]) or 1.0, rng)
+    probes = Probes(work.probes, samples, rng)
     clock = work.flow.clock.steps
     if clock is not None:
-        return follow_steps(any_length(work.flow), data, theta, probes, work.probes, clock, work.saves, report)
+        return follow_steps(any_length(work.flow), data, theta, probes, slow, clock, work.saves, report)
     engine = flow_engine(work.flow, dim, samples / dim, work.rtol, None)
-    return follow_flow(work.flow, data, theta, probes, work.probes, engine, work.saves, report)
+    return follow_flow(work.flow, data, theta, probes, slow, engine, work.saves, report)
 
 
 @compiled
