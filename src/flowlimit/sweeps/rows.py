@@ -10,7 +10,8 @@ from ..asymptotics.case import CASES
 from ..asymptotics.fixed_point import LARGEST_RESIDUAL, FixedPoint
 from ..asymptotics.rate import Rate
 from ..asymptotics.timescales import Timescales
-from ..results import Code, Limit, Outcome, Runs
+from ..results import Code, Estimate, Limit, Outcome, Runs
+from ..results.estimate import PARTS
 from ..results.record import Record
 
 Values = dict[str, Any]
@@ -61,6 +62,14 @@ def _(result: Record) -> Values:
     return {"time": result.times} | curves | errors | (_trials(result) if isinstance(result, Runs) else {})
 
 
+@values_of.register
+def _(result: Estimate) -> Values:
+    parts = {f"{name}_{part}": getattr(result, part)[name] for part in PARTS for name in result.curves}
+    stopping = {} if result.stopping is None else {f"stopping_{k}": v for k, v in result.stopping._asdict().items()}
+    curves = {f"{name}{end}": getattr(result, f"{name}{end}") for name in result.curves for end in ("", "_stderr")}
+    return {"time": result.times} | curves | parts | stopping
+
+
 def _trials(runs: Runs) -> Values:
     """Return the errors of every trial, and the weights where they were kept."""
     values = {f"{name}_trials": runs.values[name] for name in ("train_error", "test_error") if name in runs.values}
@@ -70,7 +79,7 @@ def _trials(runs: Runs) -> Values:
 
 def outcome_of(result: Any, values: Values) -> Outcome:
     """Return how a point ended: by what the result says of itself, or by what is left of its equations."""
-    if isinstance(result, Limit | Runs):
+    if isinstance(result, Limit | Runs | Estimate):
         return result.result
     if not float(values.get("residual", 0.0)) <= LARGEST_RESIDUAL:
         return Outcome(Code.TOLERANCE, f"equations solved to {float(values['residual']):.1g} only")

@@ -31,7 +31,7 @@ from ..measure import forward
 from ..stiffness import largest_eigenvalue, spectral_radius
 from .path import TangentPath
 from .probes import SHAPES, Probes, Slow
-from .pushed import at_rest, gradients, label_size, residuals, with_tangents
+from .pushed import StateRows, at_rest, gradients, label_size, residuals, with_tangents
 
 ORDER = 8
 TOLERANCE = 2e-3
@@ -53,7 +53,7 @@ class Panel(eqx.Module):
 
     outputs: Float[Array, "nodes count samples"]
     weights: Float[Array, "nodes dim"]
-    state: ThetaRows
+    state: StateRows
     steps: Array
     fine: Array
 
@@ -168,7 +168,7 @@ def _constants(flow: Flow, data: Data, theta: ThetaRows, stabilised: bool) -> Co
 
 
 @compiled
-def _look(flow: Flow, data: Data, state: ThetaRows) -> tuple[Array, Array]:
+def _look(flow: Flow, data: Data, state: StateRows) -> tuple[Array, Array]:
     """Return residuals with their tangents, and weights, at time 0."""
     w, f = forward(with_tangents(flow, len(state) - 1), data, jnp.zeros(()), state)
     return residuals(data, f), w[0]
@@ -180,7 +180,7 @@ def _integrate(
     flow: Flow,
     data: Data,
     constants: Constants,
-    state: ThetaRows,
+    state: StateRows,
     ends: Float[Array, "2"] | np.ndarray,
     kicks: Float[Array, "nodes count samples"] | np.ndarray,
 ) -> Panel:
@@ -190,15 +190,15 @@ def _integrate(
     coefficients = jnp.tensordot(jnp.asarray(rule.transform), jnp.asarray(kicks) * constants.labels, axes=1)
     nodes = left + (right - left) * jnp.asarray(rule.nodes)
 
-    def gradient(t: Scalar, theta: ThetaRows) -> Any:
+    def gradient(t: Scalar, theta: StateRows) -> Any:
         kick = jnp.tensordot(_legendre(2.0 * (t - left) / (right - left) - 1.0), coefficients, axes=1)
         return gradients(data, residuals(data, forward(pushed, data, t, theta)[1]), kick)
 
-    def save(t: Scalar, theta: ThetaRows, _: Flow) -> Any:
+    def save(t: Scalar, theta: StateRows, _: Flow) -> Any:
         w, f = forward(pushed, data, t, theta)
         return residuals(data, f), w[0]
 
-    def radius(t: Scalar, theta: ThetaRows, _: Flow) -> Scalar:
+    def radius(t: Scalar, theta: StateRows, _: Flow) -> Scalar:
         return spectral_radius(flow, t, theta[0], gradient(t, theta)[0], constants.curvature)
 
     solution = diffrax.diffeqsolve(

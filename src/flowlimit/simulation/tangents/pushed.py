@@ -11,10 +11,12 @@ from ...problem.flow import Flow
 from ...types import OutputRows, Scalar, ThetaRows
 from ..data import Data
 
-Theta = Float[Array, "1+count *parameters"]
-Output = Float[Array, "1+count"]
+Theta = Float[Array, "states *parameters"]
+Output = Float[Array, "states"]
 Kick = Float[Array, "count samples"]
-Outputs = Float[Array, "1+count samples"]
+StateRows = Float[Array, "states *parameters dim"]
+"""Theta of all coordinates, and its tangents."""
+Outputs = Float[Array, "states samples"]
 
 
 class Pushed(eqx.Module):
@@ -40,7 +42,7 @@ def with_tangents(flow: Flow, count: int) -> Flow:
     return dataclasses.replace(flow, readout=pushed.readout, drift=pushed.drift, parameters=shape, outputs=(1 + count,))
 
 
-def at_rest(theta: ThetaRows, count: int) -> ThetaRows:
+def at_rest(theta: ThetaRows, count: int) -> StateRows:
     """Return theta with ``count`` tangents that are zero."""
     return jnp.concatenate([theta[None], jnp.zeros((count, *theta.shape))])
 

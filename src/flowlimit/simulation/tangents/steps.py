@@ -16,7 +16,7 @@ from ...types import ThetaRows
 from ..data import Data
 from .path import TangentPath
 from .probes import SHAPES, Probes, Slow
-from .pushed import at_rest, gradients, residuals, with_tangents
+from .pushed import StateRows, at_rest, gradients, residuals, with_tangents
 
 CHUNK = 64
 """Steps of one call; the last one runs on, and what it has too many is dropped."""
@@ -35,11 +35,12 @@ def follow_steps(
     """Take the steps up to the last saved one, each with fresh probes."""
     nodes, state, parts, kicks, stopped = int(saves[-1]) + 1, at_rest(theta, probes.count + SHAPES), [], [], False
     for first in range(0, nodes, CHUNK):
-        kicks.append(probes.draw(CHUNK))
+        done = min(first + CHUNK, nodes)
+        drawn = probes.draw(done - first)
+        kicks.append(np.pad(drawn, ((0, first + CHUNK - done), (0, 0), (0, 0))))
         at = clock.times_at(np.minimum(np.arange(first, first + CHUNK), clock.last))
         state, found = _advance(flow, data, state, np.array(first), np.concatenate([kicks[-1], slow.kicks(at)], axis=1))
         parts.append(tuple(map(np.asarray, found)))
-        done = min(first + CHUNK, nodes)
         stopped = bool(report(done / nodes, f"step {done - 1} of {nodes - 1}"))
         if stopped or not np.isfinite(parts[-1][0][: done - first]).all():
             break
@@ -47,7 +48,7 @@ def follow_steps(
     finite = np.isfinite(outputs).all(axis=(1, 2))
     reached = len(outputs) if finite.all() else int(finite.argmin())
     kept = saves[saves < reached].astype(int)
-    nodes, last = reached, clock.times_at(np.array([max(reached - 1, 0)]))[0]
+    nodes, last = reached, clock.times_at(np.array([max(reached - 1.0, 0.0)]))[0]
     result = Outcome()
     if not finite.all():
         result = Outcome(Code.DIVERGED, f"ceased to be finite after time {last:g}; take a smaller step_size")
@@ -75,16 +76,16 @@ def follow_steps(
 def _advance(
     flow: Flow,
     data: Data,
-    state: ThetaRows,
+    state: StateRows,
     first: Any,
     kicks: Any,
-) -> tuple[ThetaRows, tuple[Array, Array]]:
+) -> tuple[StateRows, tuple[Array, Array]]:
     """Take a chunk of steps; return where it ends, and residuals and weights before each step."""
     pushed = with_tangents(flow, kicks.shape[1])
     clock = flow.clock.steps
     assert clock is not None
 
-    def one(theta: ThetaRows, given: tuple[Int[Array, ""], Float[Array, "count samples"]]) -> tuple[Any, Any]:
+    def one(theta: StateRows, given: tuple[Int[Array, ""], Float[Array, "count samples"]]) -> tuple[Any, Any]:
         step, kick = given
         t, size = clock.time(step), clock.size(step)
         w = pushed.readout_rows(t, theta)
