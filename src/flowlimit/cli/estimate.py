@@ -31,9 +31,9 @@ def estimate(
 
     check_outputs(out, plot, in_time=False)
     prepared = _prepared(data, target, raw)
+    found = _estimated(fl, problem, prepared, probes)
     if not as_json:
         typer.echo(repr(prepared))
-    found = _estimated(fl, problem, prepared, probes)
     give_record(found, as_json=as_json, out=out, plot=plot)
 
 

@@ -15,7 +15,7 @@ from ..numerics.streams import Purpose, stream
 from ..problem.checks import integer, shown
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
-from ..problem.tasks import Dataset, DataSource
+from ..problem.tasks import Dataset, DataSource, Task
 from ..problem.trainings import Training
 from ..results import Estimate, EstimateStats, Stopping
 from ..simulation import BALANCED, Plan, make_plan
@@ -40,7 +40,7 @@ class StrainWarning(UserWarning):
 @own_settings()
 def estimate_test_error(
     model: Model,
-    dataset: Dataset,
+    dataset: Dataset | Task,
     training: Training,
     *,
     probes: int = 8,

@@ -51,6 +51,7 @@ class Inverted:
         return np.sqrt((self.samples_root**2).sum(axis=1))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of runs that diverge
 def invert(path: TangentPath) -> Inverted:
     """Return the test error of a run at its saved times."""
     traces = traces_of(path)

@@ -21,6 +21,9 @@ from .pushed import StateRows, at_rest, gradients, residuals, with_tangents
 CHUNK = 64
 """Steps of one call; the last one runs on, and what it has too many is dropped."""
 
+LARGEST = 1e50
+"""Residuals beyond this have diverged: squares of sums of them are still numbers."""
+
 
 def follow_steps(
     flow: Flow,
@@ -42,10 +45,10 @@ def follow_steps(
         state, found = _advance(flow, data, state, np.array(first), np.concatenate([kicks[-1], slow.kicks(at)], axis=1))
         parts.append(tuple(map(np.asarray, found)))
         stopped = bool(report(done / nodes, f"step {done - 1} of {nodes - 1}"))
-        if stopped or not np.isfinite(parts[-1][0][: done - first]).all():
+        if stopped or not (np.abs(parts[-1][0][: done - first]) < LARGEST).all():
             break
     outputs, weights = (np.concatenate(part)[:nodes] for part in zip(*parts, strict=True))
-    finite = np.isfinite(outputs).all(axis=(1, 2))
+    finite = (np.abs(outputs) < LARGEST).all(axis=(1, 2))
     reached = len(outputs) if finite.all() else int(finite.argmin())
     kept = saves[saves < reached].astype(int)
     nodes, last = reached, clock.times_at(np.array([max(reached - 1.0, 0.0)]))[0]

@@ -53,7 +53,7 @@ def test_refusals(table, tmp_path):
 
 def test_strains_are_said(table, tmp_path):
     short = tmp_path / "short.csv"
-    short.write_text("".join(table.open().readlines()[:31]))
+    short.write_text("\n".join(table.read_text().splitlines()[:31]))
     done = flowlimit("estimate", short, *SHORT, "--json")
     assert done.returncode == 0, done.stderr
     assert "warning: 30 samples are few" in done.stderr
