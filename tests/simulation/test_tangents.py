@@ -173,9 +173,9 @@ def test_standard_errors_of_least_squares_are_those_of_theory():
 
 
 def test_probes_are_orthogonal_until_directions_run_out():
-    probes = Probes(2, 10, np.random.default_rng(0))
-    blocks = [probes.draw(6), probes.draw(6), probes.draw(25)]
-    for block in blocks:
-        assert np.allclose((block**2).sum(axis=-1), 10.0)
-    inside = blocks[1][:, 0] @ blocks[1][:, 0].T
-    assert np.allclose(inside, 10.0 * np.eye(6))
+    drawn = Probes(2, 10, seed=[0]).at(0, 25)
+    assert np.allclose((drawn**2).sum(axis=-1), 10.0)
+    for first in (0, 10):
+        assert np.allclose(drawn[first : first + 10, 0] @ drawn[first : first + 10, 0].T, 10.0 * np.eye(10))
+    assert not np.allclose(drawn[:10, 0], drawn[10:20, 0])
+    assert not np.allclose(drawn[:10, 0], drawn[:10, 1])

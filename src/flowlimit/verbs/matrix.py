@@ -80,7 +80,7 @@ def _simulate(model: Any, task: Any, training: Any) -> None:
 IN_TIME: dict[str, Callable[[Any, Any, Any], Any]] = {
     "solve_dmft, derivative": lambda *problem: solve_dmft(*problem, solver=_Asked(), throw=False),
     "simulate": _simulate,
-    "estimate_test_error": lambda *problem: check_request(*problem),
+    "estimate_test_error": check_request,
 }
 """Verbs that read a training."""
 CLOSED: dict[str, Callable[[Any, Any], Any]] = {

@@ -97,14 +97,13 @@ def follow_flow(
     while march.edges[-1] < horizon:
         left = march.edges[-1]
         right = horizon if left + 1.2 * length >= horizon else left + length
-        kicks = probes.draw(ORDER, keep=False)
+        kicks = probes.at(ORDER * len(march.kicks), ORDER)
         every = np.concatenate([kicks, slow.kicks(left + (right - left) * gauss_rule(ORDER).nodes)], axis=1)
         panel = _integrate(engine, flow, data, constants, state, np.array([left, right]), every)
         march.steps += int(panel.steps)
         slip = _mismatch(np.asarray(panel.outputs)[:, 0]) if bool(panel.fine) else (np.inf, np.inf)
         if slip[0] <= TOLERANCE:
             march.keep(right, panel, kicks, slip)
-            probes.keep(kicks)
             state = panel.state
         elif right - left < SHORTEST * flow.clock.end:
             why = "the flow may diverge there, or take another rtol"

@@ -5,6 +5,8 @@ of one time is that time's trace, and the others average to zero. Orthogonal and
 the identity in a response then drops out, which is most of the noise where the training error is small.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 from numpy.polynomial import legendre
@@ -12,54 +14,46 @@ from numpy.polynomial import legendre
 SHAPES = 4
 """Slow kicks: polynomials in log time up to this degree less one."""
 DECADES = 3.0
+SLOW = 2**31
+"""Number of the random stream of slow kicks; those of probes count from 0."""
 Block = Float[np.ndarray, "times probes samples"]
 
 
 class Probes:
-    """Draws probes time after time: |probe|^2 = samples; of one tangent, orthogonal while samples are left for it.
+    """Probes of all times: rows of a cosine transform in random order, times random signs.
+
+    |probe|^2 = samples; those of one tangent are orthogonal as long as there are no more times than samples, after
+    which they begin anew with other signs.
 
     Examples
     --------
-    >>> probes = Probes(2, 10, np.random.default_rng(0))
-    >>> first, second = probes.draw(3), probes.draw(4)
-    >>> inside = first[:, 0] @ second[:, 0].T
-    >>> bool(np.allclose(inside, 0.0)), bool(np.allclose((first**2).sum(axis=-1), 10.0))
+    >>> probes = Probes(2, 10, seed=[0])
+    >>> inside = probes.at(0, 3)[:, 0] @ probes.at(3, 7)[:, 0].T
+    >>> bool(np.allclose(inside, 0.0)), bool(np.allclose((probes.at(0, 10) ** 2).sum(axis=-1), 10.0))
     (True, True)
     """
 
-    def __init__(self, count: int, samples: int, rng: np.random.Generator):
-        self.count, self._samples, self._rng = count, samples, rng
-        self._before = np.zeros((count, samples, 0))
+    def __init__(self, count: int, samples: int, seed: Sequence[int]):
+        self.count, self._samples, self._seed = count, samples, seed
+        self._rounds: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def draw(self, times: int, *, keep: bool = True) -> Block:
-        """Return probes for some more times; those that are not kept leave no trace."""
-        room = self._samples - self._before.shape[-1]
-        if room < times:  # all directions are taken: begin anew
-            before, parts = np.zeros((self.count, self._samples, 0)), -(-times // self._samples)
-        else:
-            before, parts = self._before, 1
-        blocks = [
-            self._orthogonal(before if not i else before[..., :0], size) for i, size in enumerate(_sizes(times, parts))
-        ]
-        if keep:
-            self._before = np.concatenate([before, blocks[-1]], axis=-1) if parts == 1 else blocks[-1]
-        return np.sqrt(self._samples) * np.moveaxis(np.concatenate(blocks, axis=-1), -1, 0)
+    def at(self, first: int, times: int) -> Block:
+        """Return the probes of some times, counted from 0."""
+        places = np.arange(first, first + times)
+        return np.concatenate([self._rows(place) for place in places])
 
-    def keep(self, block: Block) -> None:
-        """Keep probes that were drawn without being kept."""
-        taken = np.moveaxis(block, 0, -1) / np.sqrt(self._samples)
-        room = self._samples - self._before.shape[-1]
-        self._before = np.concatenate([self._before, taken], axis=-1) if room >= len(block) else taken
+    def _rows(self, place: int) -> Block:
+        order, signs = self._round(place // self._samples)
+        frequency = order[:, place % self._samples, None]
+        waves = np.cos(np.pi / self._samples * frequency * (np.arange(self._samples) + 0.5))
+        return (np.where(frequency > 0, np.sqrt(2.0), 1.0) * waves * signs)[None]
 
-    def _orthogonal(self, before: np.ndarray, size: int) -> np.ndarray:
-        normals = self._rng.normal(size=(self.count, self._samples, size))
-        for _ in range(2):  # once is not enough in floating point
-            normals -= before @ (before.transpose(0, 2, 1) @ normals)
-        return np.linalg.qr(normals)[0]
-
-
-def _sizes(times: int, parts: int) -> list[int]:
-    return [len(part) for part in np.array_split(np.arange(times), parts)]
+    def _round(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        if number not in self._rounds:
+            rng = np.random.default_rng([*self._seed, number])
+            order = rng.permuted(np.tile(np.arange(self._samples), (self.count, 1)), axis=1)
+            self._rounds[number] = order, rng.choice([-1.0, 1.0], size=(self.count, self._samples))
+        return self._rounds[number]
 
 
 class Slow:
@@ -69,8 +63,8 @@ class Slow:
     of fresh probes.
     """
 
-    def __init__(self, samples: int, end: float, rng: np.random.Generator):
-        self.direction = rng.choice([-1.0, 1.0], size=samples)
+    def __init__(self, samples: int, end: float, seed: Sequence[int]):
+        self.direction = np.random.default_rng([*seed, SLOW]).choice([-1.0, 1.0], size=samples)
         self._end = end
 
     def shapes(self, times: Float[np.ndarray, "times"]) -> Float[np.ndarray, "times shapes"]:

@@ -39,8 +39,7 @@ def follow_steps(
     nodes, state, parts, kicks, stopped = int(saves[-1]) + 1, at_rest(theta, probes.count + SHAPES), [], [], False
     for first in range(0, nodes, CHUNK):
         done = min(first + CHUNK, nodes)
-        drawn = probes.draw(done - first)
-        kicks.append(np.pad(drawn, ((0, first + CHUNK - done), (0, 0), (0, 0))))
+        kicks.append(probes.at(first, CHUNK))
         at = clock.times_at(np.minimum(np.arange(first, first + CHUNK), clock.last))
         state, found = _advance(flow, data, state, np.array(first), np.concatenate([kicks[-1], slow.kicks(at)], axis=1))
         parts.append(tuple(map(np.asarray, found)))

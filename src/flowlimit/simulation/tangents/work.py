@@ -43,10 +43,9 @@ def follow(work: TangentWork, report: Report) -> TangentPath:
     data = join(shared_data(work.task, work.draws), Part())
     samples, dim = data.X.shape
     theta = _start(any_length(work.flow), data, stream(work.key, Purpose.INIT, 0))
-    words = np.asarray(jax.random.key_data(stream(work.key, Purpose.PROBES)))
-    rng = np.random.default_rng(words)
-    slow = Slow(samples, float(work.flow.clock.times_at(work.saves[-1:])[0]) or 1.0, rng)
-    probes = Probes(work.probes, samples, rng)
+    seed = np.asarray(jax.random.key_data(stream(work.key, Purpose.PROBES))).tolist()
+    slow = Slow(samples, float(work.flow.clock.times_at(work.saves[-1:])[0]) or 1.0, seed)
+    probes = Probes(work.probes, samples, seed)
     clock = work.flow.clock.steps
     if clock is not None:
         return follow_steps(any_length(work.flow), data, theta, probes, slow, clock, work.saves, report)
