@@ -51,7 +51,18 @@ def test_values_stand_without_names_only_where_it_is_plain_which(name):
     if inspect.isclass(public):
         assert len(in_order) < 2 or in_order == ["X", "y"]
     else:
-        assert set(in_order[1:]) <= {"model", "task", "training", "dataset", "runs", "wrt", "name", "path", "times"}
+        assert set(in_order[1:]) <= {
+            "model",
+            "task",
+            "training",
+            "dataset",
+            "runs",
+            "wrt",
+            "name",
+            "path",
+            "times",
+            "y",
+        }
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ __version__ = "0.1.0.dev0"
 # Public name -> module that defines it. The stub __init__.pyi says the same to type checkers; a test compares the two.
 _HOMES = {
     "results": [
-        *("Code", "Curve", "Curves", "FlowlimitError", "Kernels", "Limit"),
-        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "SolveStats"),
+        *("Code", "Curve", "Curves", "Estimate", "EstimateStats", "FlowlimitError", "Kernels", "Limit"),
+        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "SolveStats", "Stopping"),
     ],
     "asymptotics.amp": ["MessagePassing", "amp"],
     "asymptotics.minimizer": ["Minimizer", "minimizer"],
@@ -37,6 +37,7 @@ _HOMES = {
     "problem.models": ["DiagonalLinear", "Linear", "Model", "Reparametrized"],
     "problem.noun": ["from_dict"],
     "problem.losses": ["CustomLoss", "HuberLoss", "LogisticLoss", "Loss", "Moments", "SquaredLoss"],
+    "problem.preparation": ["Prepared", "prepare"],
     "problem.tasks": ["Classification", "Dataset", "GeneralizedLinear", "Regression", "Task"],
     "problem.trainings": ["GradientDescent", "GradientFlow", "Langevin", "StochasticGradientDescent", "Training"],
     "program_cache": ["keep_programs"],
@@ -49,6 +50,7 @@ _HOMES = {
     "verbs.conformance": ["Conformance", "ConformanceRow", "conform"],
     "verbs.derivative": ["derivative"],
     "verbs.draw": ["draw"],
+    "verbs.estimate": ["StrainWarning", "estimate_test_error"],
     "verbs.simulate": ["simulate"],
     "verbs.solve": ["AccuracyWarning", "solve_dmft"],
     "verbs.storage": ["load", "save"],

@@ -59,6 +59,8 @@ from .problem.models import Linear as Linear
 from .problem.models import Model as Model
 from .problem.models import Reparametrized as Reparametrized
 from .problem.noun import from_dict as from_dict
+from .problem.preparation import Prepared as Prepared
+from .problem.preparation import prepare as prepare
 from .problem.tasks import Classification as Classification
 from .problem.tasks import Dataset as Dataset
 from .problem.tasks import GeneralizedLinear as GeneralizedLinear
@@ -73,6 +75,8 @@ from .program_cache import keep_programs as keep_programs
 from .results import Code as Code
 from .results import Curve as Curve
 from .results import Curves as Curves
+from .results import Estimate as Estimate
+from .results import EstimateStats as EstimateStats
 from .results import FlowlimitError as FlowlimitError
 from .results import Kernels as Kernels
 from .results import Limit as Limit
@@ -82,6 +86,7 @@ from .results import PathSample as PathSample
 from .results import Runs as Runs
 from .results import RunStats as RunStats
 from .results import SolveStats as SolveStats
+from .results import Stopping as Stopping
 from .sweeps.local import local_cluster as local_cluster
 from .sweeps.table import Failure as Failure
 from .sweeps.table import Table as Table
@@ -97,6 +102,8 @@ from .verbs.conformance import ConformanceRow as ConformanceRow
 from .verbs.conformance import conform as conform
 from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw
+from .verbs.estimate import StrainWarning as StrainWarning
+from .verbs.estimate import estimate_test_error as estimate_test_error
 from .verbs.simulate import simulate as simulate
 from .verbs.solve import AccuracyWarning as AccuracyWarning
 from .verbs.solve import solve_dmft as solve_dmft

@@ -9,7 +9,7 @@ from flowlimit.cli.app import COMMANDS, app
 
 WISHES = {
     "Try it": ["init", "explore", "doctor"],
-    "Compute": ["solve-dmft", "simulate", "check"],
+    "Compute": ["solve-dmft", "simulate", "check", "estimate"],
     "Closed forms": ["fixed-point", "convergence-rate", "timescales"],
     "Many problems": ["sweep", "table", "template", "warm"],
     "The paper": ["paper"],
@@ -48,6 +48,7 @@ def test_every_command_has_a_wish_and_one_whole_line(monkeypatch):
         ("solve-dmft", TRAINED),
         ("simulate", TRAINED),
         ("check", TRAINED),
+        ("estimate", TRAINED),
         ("fixed-point", ["Arguments", "Problem", "Output", "Options"]),
         ("sweep", ["Arguments", "Sweep", "Problem", "Training", "Accuracy and size", "Work", "Options"]),
     ],

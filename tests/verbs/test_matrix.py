@@ -7,7 +7,7 @@ import flowlimit as fl
 from flowlimit.cli.app import app
 from flowlimit.verbs.matrix import CLOSED, IN_TIME, matrix
 
-LIMIT, RUNS = IN_TIME
+LIMIT, RUNS, ESTIMATE = IN_TIME
 FLOW_ONLY, DATA = CLOSED
 
 
@@ -24,6 +24,8 @@ def test_answers_that_are_known(rows):
     assert rows[network, "Regression, MatrixDesign"][LIMIT] == "no"
     assert rows[network, "Dataset"][DATA] == "yes"
     assert rows["Linear", "Regression"][FLOW_ONLY] == "no"
+    assert rows[network, "Dataset"][ESTIMATE] == "flow, descent, momentum"
+    assert {answers[ESTIMATE] for (_, task), answers in rows.items() if task != "Dataset"} == {"no"}
 
 
 def test_everything_can_be_run(rows):

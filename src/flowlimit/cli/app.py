@@ -8,6 +8,7 @@ from flowlimit.program_cache import keep_programs
 
 from .check import check
 from .doctor import doctor
+from .estimate import estimate
 from .explore import explore
 from .failures import EXIT_CODES, explain, wants_traceback
 from .init import init
@@ -42,6 +43,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {
         solve_dmft: "Solve the limit of infinite size: its errors in time.",
         simulate: "Train on finite data: the errors in time.",
         check: "Do both, and say whether limit and runs agree.",
+        estimate: "The test error of a training on your own table.",
     },
     "Closed forms": {
         fixed_point: "Where gradient flow ends: its errors for t -> infinity.",

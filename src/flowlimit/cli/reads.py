@@ -13,6 +13,7 @@ READS = {
     "solve-dmft": TRAINED | {"solve_dmft"},
     "simulate": TRAINED | {"simulate"},
     "check": TRAINED | {"solve_dmft", "check"},
+    "estimate": TRAINED - {"task"},
     "fixed-point": AT_THE_END,
     "convergence-rate": AT_THE_END,
     "timescales": AT_THE_END,
@@ -128,5 +129,6 @@ def as_typed(name: str) -> str:
 UNREAD = {
     "training": f"the training: {NO_TRAINING}",
     "key": "the key: its answer is not random",
+    "task": "the task: data are given",
 }
 KNOWN = frozenset().union(*READS.values())

@@ -24,6 +24,7 @@ class Purpose(enum.IntEnum):
     PATHS = 4
     OUTPUTS = 5
     STEPS = 6
+    PROBES = 7
 
 
 def as_key(key: Any) -> PRNGKey:

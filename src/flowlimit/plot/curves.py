@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..problem.checks import instance, names_of
-from ..results import Limit, Runs
+from ..results import Estimate, Limit, Runs
 from .labels import axis_name, result_labels
 from .panels import panels_of
 
@@ -17,10 +17,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 MARKERS = "osD^vP*"
 POINTS = 16
 LEGEND_COLUMNS = 2
+Drawn = Runs | Limit | Estimate
 
 
 def curves(
-    *results: Runs | Limit | Sequence[Runs | Limit],
+    *results: Drawn | Sequence[Drawn],
     names: Sequence[str] = ("train_error", "test_error"),
     labels: Sequence[str] | None = None,
     ax: Any = None,
@@ -28,12 +29,13 @@ def curves(
     """Draw curves of results against time, one panel per curve.
 
     Of runs, markers carry one standard error of the mean over trials and a line joins all saved times. Of a limit, a
-    line has a band of two standard errors. Results of one problem share a colour.
+    line has a band of two standard errors, and so has an estimate, with a mark at its time to stop. Results of one
+    problem share a colour.
 
     Parameters
     ----------
     results
-        Limits and runs, or lists of them as `simulate` returns for a list of models.
+        Limits, runs and estimates, or lists of them as `simulate` returns for a list of models.
     names
         Curves to draw, one panel each.
     labels
@@ -55,7 +57,7 @@ def curves(
     'training error'
     """
     every = [one for result in results for one in (result if isinstance(result, list | tuple) else [result])]
-    flat: list[Runs | Limit] = [instance("results", (Runs, Limit), "fl.simulate(...)")(one) for one in every]
+    flat: list[Drawn] = [instance("results", (Runs, Limit, Estimate), "fl.simulate(...)")(one) for one in every]
     names = names_of("names", names, "['test_error']")
     if not flat:
         raise ValueError("results: given none, needs at least one, e.g. fl.plot.curves(runs)")
@@ -89,14 +91,14 @@ def curves(
     return panels
 
 
-def _texts(results: Sequence[Runs | Limit]) -> list[str]:
+def _texts(results: Sequence[Drawn]) -> list[str]:
     """Name results of each kind by what tells them apart; the only one of its kind by its kind."""
     texts: dict[int, str] = {}
     mixed = len({type(one) for one in results}) > 1
-    for kind in (Limit, Runs):
+    for kind in (Limit, Runs, Estimate):
         alike = [one for one in results if isinstance(one, kind)]
         for one, text in zip(alike, result_labels(alike) if alike else [], strict=True):
-            own = "limit" if isinstance(one, Limit) else _runs_text(one)
+            own = _runs_text(one) if isinstance(one, Runs) else type(one).__name__.lower()
             texts[id(one)] = text if not mixed else own if len(alike) == 1 else f"{text}, {own}"
     return [texts[id(one)] for one in results]
 
@@ -107,7 +109,7 @@ def _runs_text(runs: Runs) -> str:
     return f"{runs.trials} run{'s' * (runs.trials != 1)}, $d = {dim}$, {runs.stats.draws} draws"
 
 
-def _colours(results: Sequence[Runs | Limit]) -> list[int]:
+def _colours(results: Sequence[Drawn]) -> list[int]:
     """Number results so that those of one model, task and training share a number, if they are of different kinds."""
     seen: dict[str, int] = {}
     numbers = []
@@ -138,9 +140,12 @@ def _scale(values: list[np.ndarray]) -> str:
     return "log" if len(finite) and finite.min() > 0.0 and finite.max() > 10.0 * finite.min() else "linear"
 
 
-def _draw(panel: Axes, result: Runs | Limit, name: str, label: str, index: int) -> None:
-    draw = _draw_limit if isinstance(result, Limit) else _draw_runs
+def _draw(panel: Axes, result: Drawn, name: str, label: str, index: int) -> None:
+    draw = _draw_runs if isinstance(result, Runs) else _draw_limit
     draw(panel, result, name, label, index)
+    if isinstance(result, Estimate) and result.stopping is not None and result.stopping.time > 0.0:
+        at = result.at(result.stopping.time)[name].value[0]
+        panel.plot([result.stopping.time], [at], color=COLOURS[index % len(COLOURS)], marker="o", markersize=5.0)
 
 
 def _draw_runs(panel: Axes, result: Any, name: str, label: str, index: int) -> None:

@@ -2,13 +2,14 @@
 
 from .answer import Answer
 from .closed_form import ClosedForm
+from .estimate import Estimate, Stopping
 from .format import uncertain
 from .limit import Kernels, Limit, Operators, PathSample
 from .outcome import Code, FlowlimitError, Outcome
 from .record import Curve, Curves, Record
 from .runs import Runs
 from .same import Comparable
-from .stats import RunStats, SolveStats
+from .stats import EstimateStats, RunStats, SolveStats
 from .version import RESULTS_VERSION
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "Comparable",
     "Curve",
     "Curves",
+    "Estimate",
+    "EstimateStats",
     "FlowlimitError",
     "Kernels",
     "Limit",
@@ -29,5 +32,6 @@ __all__ = [
     "RunStats",
     "Runs",
     "SolveStats",
+    "Stopping",
     "uncertain",
 ]

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -61,6 +61,11 @@ class Record(Comparable):
     """Mean of (y - x.w)^2 over new samples, noise included."""
     test_error_stderr: Times
     """Standard error of `test_error`."""
+
+    def numbers(self) -> dict[str, Any]:
+        """Return times, curves and their standard errors by name: what tables, JSON and other programs read."""
+        curves = {name: curve.value for name, curve in self.curves.items()}
+        return {"time": self.times} | curves | {f"{name}_stderr": curve.stderr for name, curve in self.curves.items()}
 
     def __getitem__(self, name: str) -> Curve:
         try:

@@ -12,6 +12,7 @@ from .answer import Answer
 from .labelled import curves_dataset, dataset, parts_dataset, samples_dataset
 from .outcome import Outcome
 from .record import Curve, Times
+from .runs_table import read_columns, runs_table
 from .spread import standard_error
 from .stats import RunStats
 
@@ -61,6 +62,27 @@ class Runs(Answer):
     task: Any = field(compare=False, default=None)
     training: Any = field(compare=False, default=None)
 
+    @classmethod
+    def from_dataframe(cls, frame: Any, *, discrete: bool = False) -> "Runs":
+        """Return runs that were made elsewhere, from a table with one row per time and trial, to compare and to draw.
+
+        Columns are ``time``, then curves by name, such as ``train_error`` and ``test_error``, and ``trial`` if there
+        are several; all trials have the same times. ``discrete`` says that nothing exists between the times. The table
+        may be a pandas data frame or a dictionary of columns.
+
+        Examples
+        --------
+        >>> runs = Runs.from_dataframe({"time": [0.0, 1.0], "train_error": [1.0, 0.5], "test_error": [1.0, 0.8]})
+        >>> runs.trials, runs.test_error.tolist()
+        (1, [1.0, 0.8])
+        """
+        return cls(*runs_table(frame), discrete=discrete)
+
+    @classmethod
+    def from_csv(cls, path: Any, *, discrete: bool = False) -> "Runs":
+        """Return runs that were made elsewhere, from a file with the columns of `from_dataframe`."""
+        return cls(*runs_table(read_columns(path)), discrete=discrete)
+
     @property
     def trials(self) -> int:
         """Number of trials."""
@@ -70,6 +92,12 @@ class Runs(Answer):
     def curves(self) -> Mapping[str, Curve]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Means over trials with their standard errors (NaN for a single trial), time error included."""
         return {name: _mean(value, self.time_error.get(name)) for name, value in self.values.items()}
+
+    def numbers(self) -> dict[str, Any]:
+        """Return times, curves and errors, the errors of every trial, and weights where they were kept."""
+        trials = {f"{name}_trials": self.values[name] for name in ("train_error", "test_error") if name in self.values}
+        kept = {"weights": self.weights, "w_star": self.w_star}
+        return super().numbers() | trials | {name: value for name, value in kept.items() if value is not None}
 
     def _groups(self) -> dict[str, Any]:
         """Return the groups of the tree: curves, trials, the error in time, and weights where they were kept."""

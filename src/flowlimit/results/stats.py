@@ -69,3 +69,32 @@ class RunStats:
     draws: str = "balanced"
     rtol: float | None = None
     solver: str | None = None
+
+
+@dataclass(frozen=True)
+class EstimateStats:
+    """Settings and counts of an estimated test error.
+
+    Attributes
+    ----------
+    seconds
+        Wall time of the call, compilation included.
+    samples, dim
+        Size of the data.
+    probes
+        Tangents that traces were measured along.
+    nodes
+        Times at which the run was kicked: its steps, or nodes of panels.
+    steps
+        Steps of descent, or of the integrator.
+    rtol
+        Relative accuracy of the weights along a flow; None for steps.
+    """
+
+    seconds: float = 0.0
+    samples: int = 0
+    dim: int = 0
+    probes: int = 0
+    nodes: int = 0
+    steps: int = 0
+    rtol: float | None = None

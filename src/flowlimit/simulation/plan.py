@@ -275,7 +275,7 @@ def _groups(
     flows: dict[Any, list[tuple[int, Flow]]] = {}
     engines: dict[Any, Engine] = {}
     for index, model in enumerate(models):
-        flow = _any_length(make_flow(model, task, training))
+        flow = any_length(make_flow(model, task, training))
         engine = _engine(flow, dim, aspect_ratio, rtol, solver)
         kind = (jax.tree.structure(engine), signature(flow))
         flows.setdefault(kind, []).append((index, flow))
@@ -286,7 +286,7 @@ def _groups(
     ]
 
 
-def _any_length(flow: Flow) -> Flow:
+def any_length(flow: Flow) -> Flow:
     """Drop the number of steps: the driver counts them, and one program serves any number."""
     clock = flow.clock.steps
     if clock is None or not clock.is_even:
@@ -295,8 +295,11 @@ def _any_length(flow: Flow) -> Flow:
 
 
 def _engine(flow: Flow, dim: int, aspect_ratio: float, rtol: float, solver: Any) -> Engine:
-    if flow.clock.in_steps:
-        return StepEngine()
+    return StepEngine() if flow.clock.in_steps else flow_engine(flow, dim, aspect_ratio, rtol, solver)
+
+
+def flow_engine(flow: Flow, dim: int, aspect_ratio: float, rtol: float, solver: Any) -> FlowEngine:
+    """Return the integrator of a flow: the user's, or the one that its stiffness asks for."""
     stiff = solver is None and is_stiff(flow, dim, aspect_ratio, flow.clock.end, rtol)
     return FlowEngine(rtol=jnp.asarray(rtol), stabilised=stiff, solver=solver)
 

@@ -10,8 +10,8 @@ from ..asymptotics.case import CASES
 from ..asymptotics.fixed_point import LARGEST_RESIDUAL, FixedPoint
 from ..asymptotics.rate import Rate
 from ..asymptotics.timescales import Timescales
-from ..results import Code, Limit, Outcome, Runs
-from ..results.numbers import numbers_of
+from ..results import Code, Outcome
+from ..results.answer import Answer
 from ..results.record import Record
 
 Values = dict[str, Any]
@@ -57,12 +57,12 @@ def _(result: Timescales) -> Values:
 
 @values_of.register
 def _(result: Record) -> Values:
-    return numbers_of(result)
+    return result.numbers()
 
 
 def outcome_of(result: Any, values: Values) -> Outcome:
     """Return how a point ended: by what the result says of itself, or by what is left of its equations."""
-    if isinstance(result, Limit | Runs):
+    if isinstance(result, Answer):
         return result.result
     if not float(values.get("residual", 0.0)) <= LARGEST_RESIDUAL:
         return Outcome(Code.TOLERANCE, f"equations solved to {float(values['residual']):.1g} only")

@@ -10,7 +10,7 @@ from ..problem.checks import integer, number, shown
 from ..problem.models import Model
 from ..problem.tasks import Task
 from ..problem.trainings import Training
-from ..results import Code, Limit, Outcome, Runs
+from ..results import Code, Estimate, Limit, Outcome, Runs
 from ..results.outcome import FAILURES
 from ..simulation import BALANCED, checked_draws
 from .compare import Comparison, compare
@@ -126,6 +126,6 @@ def check(
     return Trust(limit, tuple(sizes), tuple(runs), tuple(compare(limit, one, threshold=threshold) for one in judged))
 
 
-def has_curves(record: Limit | Runs) -> bool:
-    """Whether a limit or runs hold any number: one whose time was over may hold none."""
+def has_curves(record: Limit | Runs | Estimate) -> bool:
+    """Whether a limit, runs or an estimate hold any number: one whose time was over may hold none."""
     return all(np.size(value) for value in record.values.values())

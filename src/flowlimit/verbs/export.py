@@ -10,7 +10,6 @@ import numpy as np
 
 from ..numerics.disk import write_file
 from ..results import ClosedForm, Record
-from ..results.numbers import numbers_of
 
 
 def export(result: Record | ClosedForm, path: Path) -> None:
@@ -24,7 +23,7 @@ def plain(result: Any) -> dict[str, Any]:
         return {name: _finite(value) for name, value in result.to_dict().items()}
     outcome = getattr(result, "result", None)
     said = {} if outcome is None else {"result": str(outcome.code), "message": outcome.message}
-    numbers = numbers_of(result) if isinstance(result, Record) else result
+    numbers = result.numbers() if isinstance(result, Record) else result
     return said | {name: _finite(np.asarray(value).tolist()) for name, value in numbers.items()}
 
 

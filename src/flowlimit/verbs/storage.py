@@ -16,7 +16,7 @@ from ..numerics.plain_zarr import arrays, as_it_is, read_node
 from ..problem.checks import shown
 from ..problem.noun import Noun, from_dict
 from ..results import ClosedForm, Code, Kernels, Limit, Operators, Outcome, PathSample, Runs, RunStats, SolveStats
-from ..results.answer import NOUNS
+from ..results.answer import NOUNS, Answer
 from ..results.limit import KERNELS, PARTS
 from ..results.same import same
 from .export import WRITERS, export
@@ -27,7 +27,7 @@ RESULTS = ("Runs", "Limit")
 GROUPS = ("curves", "replicas", "trials", "errors", "kernels", "operators", "paths", "weights")
 
 
-def save(result: Runs | Limit | ClosedForm, path: str | Path, *, overwrite: bool = False) -> None:
+def save(result: Answer | ClosedForm, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a file, in the format that the path's ending says.
 
     Whole or not at all: it is written beside its place, and is on the disk before it takes it.
@@ -37,7 +37,7 @@ def save(result: Runs | Limit | ClosedForm, path: str | Path, *, overwrite: bool
     result
         What a verb returned.
     path
-        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: results in time only.
+        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: of limits and runs only.
         ``.nc``, ``.csv`` and ``.json`` keep the numbers for other programs: curves and errors over time, or one row of
         a closed form.
     overwrite
@@ -53,9 +53,9 @@ def save(result: Runs | Limit | ClosedForm, path: str | Path, *, overwrite: bool
     ...     bool((fl.load(f"{folder}/runs.zarr").train_error == runs.train_error).all())
     True
     """
-    if not isinstance(result, Runs | Limit | ClosedForm):
+    if not isinstance(result, Answer | ClosedForm):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
-    path = _checked_path(path, [*WRITERS] if isinstance(result, ClosedForm) else [ENDING, *WRITERS])
+    path = _checked_path(path, [ENDING, *WRITERS] if isinstance(result, Runs | Limit) else [*WRITERS])
     if path.exists() or path.is_symlink():
         if not overwrite:
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")

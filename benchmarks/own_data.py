@@ -1,0 +1,141 @@
+"""The estimated test error against the truth, on data of which the truth is known: means, coverage, stopping.
+
+    python benchmarks/own_data.py --sets 200 --out own_data.jsonl            # all of the campaign, hours
+    python benchmarks/own_data.py --sets 20 --sizes 100x200 --init-scales .3 # a minute
+
+Every line is one kind of problem: the mean over data sets of estimate over truth with its standard error, how often the
+interval of 95% covers the truth, the spread of deviations in standard errors, and what stopping by the estimate costs:
+the test error at the chosen time over the smallest one, and how often the interval of times holds the best time.
+"""
+
+import argparse
+import itertools
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+import flowlimit as fl
+
+NOISE_VAR, SPARSITY, BLOCK = 0.01, 0.1, 10
+COVARIANCES = ("isotropic", "power", "blocks")
+ENTRIES = ("normal", "student", "binary")
+TRAININGS = {
+    "flow": lambda step: fl.GradientFlow(40.0 * step),
+    "descent": lambda step: fl.GradientDescent(step, num_steps=40),
+}
+STEPS = {"isotropic": 0.5, "power": 0.1, "blocks": 0.2}
+"""Of descent, below what is stable for each covariance."""
+TIMES = 30
+
+
+def make_root(covariance: str, dim: int) -> np.ndarray:
+    """Return a root of the covariance, of trace dim."""
+    if covariance == "power":
+        variances = np.arange(1.0, dim + 1.0) ** -0.7
+        return np.diag(np.sqrt(variances * dim / variances.sum()))
+    if covariance == "blocks":
+        block = np.linalg.cholesky(0.5 * np.eye(BLOCK) + 0.5)
+        return np.kron(np.eye(dim // BLOCK), block)
+    return np.eye(dim)
+
+
+def draw(rng: np.random.Generator, samples: int, root: np.ndarray, entries: str) -> tuple[np.ndarray, ...]:
+    """Return X, y and w*."""
+    shape = (samples, len(root))
+    if entries == "student":
+        Z = rng.standard_t(5, size=shape) * np.sqrt(3.0 / 5.0)
+    else:
+        Z = rng.normal(size=shape) if entries == "normal" else rng.choice([-1.0, 1.0], size=shape)
+    X = Z @ root.T / np.sqrt(len(root))
+    w_star = (rng.random(len(root)) < SPARSITY).astype(float)
+    return X, X @ w_star + np.sqrt(NOISE_VAR) * rng.normal(size=samples), w_star
+
+
+def one_set(
+    model: fl.Model, training: fl.Training, samples: int, root: np.ndarray, entries: str, seed: int, probes: int
+):
+    """Return the estimate, its standard error and the truth at all saved times, and the stopping time."""
+    X, y, w_star = draw(np.random.default_rng([seed, samples, len(root)]), samples, root, entries)
+    clock = training.clock
+    last = clock.last
+    positions = (
+        np.unique(np.round(np.geomspace(1.0, last, TIMES))) if clock.in_steps else np.geomspace(0.02, 1.0, TIMES) * last
+    )
+    estimate = fl.estimate_test_error(
+        model, fl.Dataset(X, y), training, probes=probes, key=seed, save_at=clock.times_at(positions)
+    )
+    truth = (((estimate.weights - w_star) @ root) ** 2).mean(axis=1) + NOISE_VAR
+    return estimate, truth
+
+
+def judge(found: list) -> dict:
+    """Return what a kind of problem showed."""
+    ratio = np.array([estimate.test_error / truth for estimate, truth in found])
+    z = np.array([(e.test_error - truth) / e.test_error_stderr for e, truth in found])
+    covered = np.abs(z) <= 1.96
+    best = np.array([truth.argmin() for _, truth in found])
+    chosen = np.array([np.abs(e.times - e.stopping.time).argmin() for e, _ in found])
+    regret = np.array([t[c] / t[b] for (_, t), c, b in zip(found, chosen, best, strict=True)])
+    held = [e.stopping.low <= e.times[b] <= e.stopping.high for (e, _), b in zip(found, best, strict=True)]
+    bar = lambda part: float(np.median([getattr(e, part)["test_error"] / t for e, t in found]))
+    stderr = ratio.std(axis=0, ddof=1) / np.sqrt(len(found))
+    worst = int(np.abs((ratio.mean(axis=0) - 1.0) / stderr).argmax())
+    return {
+        "sets": len(found),
+        "ratio": float(ratio.mean()),
+        "ratio_worst": float(ratio.mean(axis=0)[worst]),
+        "ratio_worst_stderr": float(stderr[worst]),
+        "covered": float(covered.mean()),
+        "covered_least": float(covered.mean(axis=0).min()),
+        "covered_most": float(covered.mean(axis=0).max()),
+        "z_sd": float(z.std()),
+        "probes_error": bar("probes_error"),
+        "samples_error": bar("samples_error"),
+        "regret_median": float(np.median(regret)),
+        "regret_worst": float(regret.max()),
+        "best_time_held": float(np.mean(held)),
+    }
+
+
+def campaign(arguments: argparse.Namespace):
+    """Yield one line for each kind of problem."""
+    kinds = itertools.product(
+        arguments.sizes, arguments.covariances, arguments.entries, arguments.init_scales, arguments.trainings
+    )
+    for (samples, dim), covariance, entries, init_scale, training in kinds:
+        root, began = make_root(covariance, dim), time.perf_counter()
+        nouns = fl.DiagonalLinear(init_scale), TRAININGS[training](STEPS[covariance])
+        found = [one_set(*nouns, samples, root, entries, seed, arguments.probes) for seed in range(arguments.sets)]
+        kind = {"samples": samples, "dim": dim, "covariance": covariance, "entries": entries}
+        kind |= {"init_scale": init_scale, "training": training, "probes": arguments.probes}
+        yield kind | judge(found) | {"seconds": time.perf_counter() - began}
+
+
+def parse(words: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    size = lambda text: tuple(int(part) for part in text.split("x"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--sizes", type=size, nargs="+", default=[(250, 500), (500, 1000), (2000, 1000)])
+    parser.add_argument("--covariances", nargs="+", default=list(COVARIANCES), choices=COVARIANCES)
+    parser.add_argument("--entries", nargs="+", default=["normal"], choices=ENTRIES)
+    parser.add_argument("--init-scales", type=float, nargs="+", default=[0.1, 0.3, 1.0])
+    parser.add_argument("--trainings", nargs="+", default=list(TRAININGS), choices=list(TRAININGS))
+    parser.add_argument("--probes", type=int, default=8)
+    parser.add_argument("--out", type=Path)
+    return parser.parse_args(words)
+
+
+def main() -> None:
+    arguments = parse()
+    for line in campaign(arguments):
+        print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
+        if arguments.out:
+            with arguments.out.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()
