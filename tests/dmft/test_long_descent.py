@@ -62,7 +62,7 @@ def test_momentum_against_steps_one_by_one(nesterov):
 def test_network_against_steps_one_by_one(step_size):
     """Other paths on both sides: 4 combined standard errors. Steps of 1 alternate; time 0 is exact."""
     model, training = fl.DiagonalLinear(0.3, weight_decay=0.01), fl.GradientDescent(step_size, num_steps=60)
-    find = lambda solver, key: fl.solve_dmft(model, NETWORK, training, rtol=0.1, solver=solver, key=key, throw=False)
+    find = lambda solver, key: fl.solve_dmft(model, NETWORK, training, rtol=0.25, solver=solver, key=key, throw=False)
     summed, stepped = find(fl.PanelSolver(), 1), find(fl.StepSolver(), 2)
     assert summed.times == pytest.approx(stepped.times)
     for name in ("train_error", "test_error", "norm_2", "loss"):
