@@ -1,4 +1,4 @@
-"""A table of numbers made ready for training: centred, scaled, and how predictions come back to its own units."""
+"""A table of numbers made ready for training: centred, scaled, and how predictions come back to its units."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +40,7 @@ class Prepared:
     y_scale: float
 
     def coefficients(self, weights: Any) -> Columns:
-        """Return the coefficients of the table's own columns, in its own units, for trained weights."""
+        """Return the coefficients of the table's columns, in the table's units, for trained weights."""
         w = np.asarray(weights, dtype=float)
         if w.shape != self.x_scale.shape:
             raise ValueError(
@@ -79,7 +79,7 @@ def prepare(X: Any, y: Any, *, centre: bool = True, scale: bool = True) -> Prepa
         Whether to take the means away from columns and y, which stands for an intercept. Without it the model has none.
     scale
         Whether to divide columns by their standard deviation (by their root mean square without ``centre``), and y by
-        its own, so that errors are shares of the variance of y. Without it, all of X is divided by one number, so
+        that of y, so that errors are shares of the variance of y. Without it, all of X is divided by one number, so
         that its entries have mean square 1/dim, and y stays as it is.
 
     Examples

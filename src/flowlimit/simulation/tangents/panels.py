@@ -2,8 +2,8 @@
 
 In each panel the kicks are polynomials through fresh probes at its nodes, so that F acts on functions that are
 polynomials in a panel, to spectral accuracy. A panel is kept if the polynomial through the residuals at its nodes meets
-them at its end, where it is least accurate; else a shorter one is tried. What the estimate is made of, u = r + R_w r,
-is as smooth as r; it is not judged by itself, since the noise of probes is not smooth.
+them at its right edge, where it is least accurate; else a shorter one is tried. What the estimate is made of,
+u = r + R_w r, is as smooth as r; it is not judged by itself, since the noise of probes is not smooth.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ class Constants(eqx.Module):
 
 
 class Panel(eqx.Module):
-    """What a panel found at its nodes and, last, at its end."""
+    """What a panel found at its nodes and, last, at its right edge."""
 
     outputs: Float[Array, "nodes count samples"]
     weights: Float[Array, "nodes dim"]
@@ -118,7 +118,7 @@ def follow_flow(
 
 
 def _mismatch(residuals: np.ndarray) -> tuple[float, float]:
-    """Return how far the polynomial through a panel's nodes is off at its end, and so is its mean square."""
+    """Return how far the polynomial through a panel's nodes is off at its right edge, and so is its mean square."""
     weights = (legendre.legvander(np.ones(1), ORDER - 1) @ gauss_rule(ORDER).transform)[0]
     met, end = weights @ residuals[:-1], residuals[-1]
     return _rms(met - end) / max(_rms(end), np.finfo(float).tiny), abs(_rms(met) ** 2 - _rms(end) ** 2)

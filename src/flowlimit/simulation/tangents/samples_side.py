@@ -68,7 +68,7 @@ def invert(path: TangentPath) -> Inverted:
 
 
 def traces_of(path: TangentPath) -> Float[np.ndarray, "probes nodes nodes"]:
-    """Return F of every probe: how the mean residual at a node moves with a kick of its own sample at another."""
+    """Return F of every probe: how the mean residual at a node moves with a kick of the same sample at another."""
     responses, probes = (np.moveaxis(x, 1, 0) for x in (path.responses, path.probes))
     samples = path.residuals.shape[1]
     return np.where(path.sees, responses @ probes.transpose(0, 2, 1) / samples, 0.0)

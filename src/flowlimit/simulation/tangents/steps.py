@@ -82,7 +82,7 @@ def _advance(
     first: Any,
     kicks: Any,
 ) -> tuple[StateRows, tuple[Array, Array]]:
-    """Take a chunk of steps; return where it ends, and residuals and weights before each step."""
+    """Take a chunk of steps; return the state after it, and residuals and weights before each step."""
     pushed = with_tangents(flow, kicks.shape[1])
     clock = flow.clock.steps
     assert clock is not None
