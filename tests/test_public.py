@@ -43,7 +43,9 @@ def test_every_public_name_is_documented(name):
 
 @pytest.mark.parametrize("name", [name for name in fl.__all__ if name not in ("__version__", "plot")])
 def test_values_stand_without_names_only_where_it_is_plain_which(name):
-    """Nouns: the first value (data: X and y, or variances and targets). Verbs: their nouns and records, and what a sentence would say."""
+    """Nouns: the first value (data: X and y, or variances and targets). Verbs: their nouns and records, and what a
+    sentence would say.
+    """
     public = getattr(fl, name)
     if inspect.isclass(public) and not issubclass(public, Noun):
         return  # results and records, which the package makes
