@@ -54,8 +54,9 @@ def features(_limit):
     """Draw descent on features of unequal variances: limits with runs on top, for two models."""
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.2), sharey=True, layout="constrained")
     task = fl.Regression(1.0, noise_var=0.05, features=fl.PowerLaw(400, capacity=1.2, source=1.5))
-    training = fl.GradientDescent(step_size=0.5, num_steps=40)
-    for ax, model in zip(axes, (fl.Linear(), fl.DiagonalLinear(0.5)), strict=True):
+    # a network's rates are its weights, of which the first is 12
+    for ax, model, step in zip(axes, (fl.Linear(), fl.DiagonalLinear(0.5)), (0.5, 0.05), strict=True):
+        training = fl.GradientDescent(step_size=step, num_steps=40)
         limit = fl.solve_dmft(model, task, training, rtol=0.03, key=0)
         runs = fl.simulate(model, task, training, dim=400, trials=20, key=0)
         fl.plot.curves(limit, runs, names=["train_error", "test_error"], ax=ax)
