@@ -43,10 +43,10 @@ def test_the_campaign_in_small(covariance):
 
 
 def test_the_training_error_alone_would_mislead(estimate):
-    """At the end it is a tenth of the truth; the estimate is within 3 standard errors of it, with a fixed key."""
+    """After the last step it is an eighth of the truth; the estimate is within 3 standard errors of it, with a fixed key."""
     *_, w_star = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
     truth = ((estimate.weights[-1] - w_star) ** 2).mean() + own_data.NOISE_VAR
-    assert estimate.train_error[-1] < 0.1 * truth
+    assert estimate.train_error[-1] < truth / 8.0
     assert abs(estimate.test_error[-1] - truth) < 3.0 * estimate.test_error_stderr[-1]
     assert estimate.test_error[0] == estimate.train_error[0]
 

@@ -39,8 +39,7 @@ class Probes:
 
     def at(self, first: int, times: int) -> Block:
         """Return the probes of some times, counted from 0."""
-        places = np.arange(first, first + times)
-        return np.concatenate([self._rows(place) for place in places])
+        return np.concatenate([self._rows(place) for place in range(first, first + times)])
 
     def _rows(self, place: int) -> Block:
         order, signs = self._round(place // self._samples)
