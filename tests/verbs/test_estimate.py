@@ -43,7 +43,7 @@ def test_the_campaign_in_small(covariance):
 
 
 def test_the_training_error_alone_would_mislead(estimate):
-    """After the last step it is an eighth of the truth; the estimate is within 3 standard errors of it, with a fixed key."""
+    """After the last step it is an eighth of the truth, of which the estimate is within 3 standard errors."""
     *_, w_star = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
     truth = ((estimate.weights[-1] - w_star) ** 2).mean() + own_data.NOISE_VAR
     assert estimate.train_error[-1] < truth / 8.0
