@@ -59,7 +59,7 @@ def features(_limit):
         training = fl.GradientDescent(step_size=step, num_steps=40)
         limit = fl.solve_dmft(model, task, training, rtol=0.03, key=0)
         runs = fl.simulate(model, task, training, dim=400, trials=20, key=0)
-        fl.plot.curves(limit, runs, names=["train_error", "test_error"], ax=ax)
+        fl.plot.curves(limit, runs, names=["test_error"], ax=ax)
         ax.set_title(type(model).__name__)
     axes[1].set_ylabel("")
     return figure
