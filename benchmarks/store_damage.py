@@ -45,7 +45,7 @@ def values(kind: str, path: Path) -> dict[str, bytes]:
     """Return everything that a reader gets, bit for bit."""
     if kind != "sweep":
         tree = fl.load(path).to_datatree()
-        arrays = {f"{group.path}/{name}": group[name] for group in tree.subtree for name in group.variables}
+        arrays = {f"{group.path}/{name}": group[str(name)] for group in tree.subtree for name in group.variables}
         said = {"attributes": repr(sorted(tree.attrs.items())).encode()}
         return said | {name: array.to_numpy().tobytes() for name, array in arrays.items()}
     table = fl.open_sweep(path)

@@ -48,7 +48,7 @@ class Equations(eqx.Module):
     def evaluate(self, log_noise: Scalar, log_strength: Scalar, *, rough: bool = False) -> Pair:
         """Return E[(w - w*)^2] and the balance."""
         strength = jnp.exp(log_strength)
-        moments = self.shrinkage.moments(make_channel(self.task.target, jnp.exp(log_noise)), strength, rough=rough)
+        moments = self.shrinkage.moments(make_channel(self.task.target_law, jnp.exp(log_noise)), strength, rough=rough)
         return moments.error, self.balance(strength, moments)
 
     def raised(self, log_noise: Scalar, error: Scalar) -> Scalar:
@@ -70,7 +70,7 @@ class LassoEquations(Equations):
 
     def bracket(self, log_noise: Scalar) -> Pair:
         """Return lambda as the lower bound; above, Chebyshev's inequality makes at most delta/2 active."""
-        second = self.task.target.second_moment + jnp.exp(2.0 * log_noise)
+        second = self.task.target_law.second_moment + jnp.exp(2.0 * log_noise)
         above = jnp.maximum(2.0 * self.parameter, jnp.sqrt(2.0 * second / self.task.aspect_ratio))
         return jnp.log(self.parameter), jnp.log(above) + 1e-3
 
@@ -93,7 +93,7 @@ class InterpolatorEquations(Equations):
         root = sqrt(w^2 + alpha^4) is at least alpha^2, and root/(root + R) is concave in it: so R delta/(1 - delta)
         lies between alpha^2 and E[root] <= alpha^2 + E|x|.
         """
-        size = jnp.sqrt(self.task.target.second_moment + jnp.exp(2.0 * log_noise))
+        size = jnp.sqrt(self.task.target_law.second_moment + jnp.exp(2.0 * log_noise))
         odds = jnp.log1p(-self.task.aspect_ratio) - jnp.log(self.task.aspect_ratio)
         return self.parameter + odds - 1e-3, jnp.logaddexp(self.parameter, jnp.log(size)) + odds + 1e-3
 
@@ -126,7 +126,7 @@ def _approach(equations: Equations) -> Pair:
         return -equations.raised(log_noise, error)
 
     task = equations.task
-    delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.target.second_moment
+    delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.target_law.second_moment
     least = jnp.maximum(noise_var, LEAST * rho2) / delta
     most = (MOST * (rho2 + noise_var) + 10.0 * noise_var / (jnp.abs(1.0 - delta) + LEAST)) / delta
     bounds = 0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)

@@ -80,7 +80,7 @@ class FixedPoint(ClosedForm, DoubleModule):
     @property
     def channel(self) -> Channel:
         """The law of x = w* + noise, stratum by stratum."""
-        return make_channel(self.task.target, self.noise_std)
+        return make_channel(self.task.target_law, self.noise_std)
 
     @property
     def atom(self) -> Scalar:
@@ -113,7 +113,7 @@ class FixedPoint(ClosedForm, DoubleModule):
         return self._rate(level, zero=True)
 
     def _rate(self, level: Scalar | float, *, zero: bool) -> Scalar:
-        return self.task.target.strata().given(zero=zero) @ self._beyond(level)
+        return self.task.target_law.strata().given(zero=zero) @ self._beyond(level)
 
     def _beyond(self, level: Scalar | float) -> Float[Array, "strata"]:
         x = self._observed(jnp.asarray(level, dtype=jnp.float64))

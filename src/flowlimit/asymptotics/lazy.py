@@ -30,7 +30,7 @@ def lazy_errors(task: Regression, scaled_times: Times) -> LazyErrors:
     >>> [round(float(error[0]), 6) for error in lazy_errors(task, np.array([np.inf]))]
     [0.05, 0.2]
     """
-    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target.second_moment))
+    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target_law.second_moment))
     x, weights = marchenko_pastur(delta, ORDER)
     t = np.asarray(scaled_times, dtype=float)[:, None]
     with np.errstate(invalid="ignore"):
@@ -63,7 +63,7 @@ def lazy_kernels(task: Regression, scaled_times: Times) -> LazyKernels:
     >>> float(round(kernels.R_w[0, 0], 6))
     0.5
     """
-    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target.second_moment))
+    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target_law.second_moment))
     x, weights = marchenko_pastur(delta, ORDER)
     t = np.asarray(scaled_times, dtype=float)
     left, safe = np.exp(-t[:, None] * x[None]), np.where(x > 0.0, x, 1.0)
@@ -84,7 +84,7 @@ def lazy_amplitudes(task: Regression) -> tuple[float, float]:
     Marchenko-Pastur density rises from its edge g like C sqrt(x - g), and the integral of sqrt(r) e^(-r s) is
     sqrt(pi)/2 s^(-3/2).
     """
-    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target.second_moment))
+    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target_law.second_moment))
     edge = (1.0 - delta**-0.5) ** 2
     steepness = delta * np.sqrt(4.0 / np.sqrt(delta)) / (2.0 * np.pi * edge)
     unit = steepness * np.sqrt(np.pi) / 2.0

@@ -174,7 +174,7 @@ def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scal
     then due to the weights at min y, and this over min y is missing from E[y/(u + y)^2].
     """
     delta, scale = point.task.aspect_ratio, point.scale
-    probability, mean, std = point.task.target.strata()
+    probability, mean, std = point.task.target_law.strata()
     spread = (std > 0.0) | (point.task.noise_var > 0.0)
     nearest = jnp.min(jnp.where(probability > 0.0, jnp.where(spread, 0.0, jnp.abs(mean)), jnp.inf))
     least = jnp.sqrt(nearest**2 + scale**2)

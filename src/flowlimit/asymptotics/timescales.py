@@ -121,7 +121,7 @@ def timescales(model: Model, task: Task) -> Timescales:
     """
     network, task = check_problem(model, task)
     scale, decay = init_scale(network), network.weight_decay
-    second = (task.target.second_moment + task.noise_var) / task.aspect_ratio + task.target.second_moment
+    second = (task.target_law.second_moment + task.noise_var) / task.aspect_ratio + task.target_law.second_moment
     large = not is_traced(scale) and float(scale) > 1.0
     positive = decay > 0.0
     when = lambda size: jnp.where(positive, jnp.log(scale**2 / size) / jnp.where(positive, decay, 1.0), jnp.inf)
@@ -135,25 +135,25 @@ def timescales(model: Model, task: Task) -> Timescales:
 
 def _lazy_square(task: Regression) -> Scalar:
     """Return E[w^2] at the end of the lazy phase: least squares, or the interpolator of least l2 norm."""
-    delta, rho2, noise_var = task.aspect_ratio, task.target.second_moment, task.noise_var
+    delta, rho2, noise_var = task.aspect_ratio, task.target_law.second_moment, task.noise_var
     gap = jnp.where(delta == 1.0, jnp.nan, jnp.abs(delta - 1.0))
     return jnp.minimum(delta, 1.0) * (rho2 + noise_var / gap)
 
 
 def _pull(task: Regression) -> Channel:
-    return make_channel(task.target, jnp.sqrt((task.target.second_moment + task.noise_var) / task.aspect_ratio))
+    return make_channel(task.target_law, jnp.sqrt((task.target_law.second_moment + task.noise_var) / task.aspect_ratio))
 
 
 def _beyond(task: Regression, level: Float[Array, "levels"], *, zero: bool) -> Float[Array, "levels"]:
     """Return P(|pull| > level) given that w* is 0, or is not."""
     channel = _pull(task)
     rows = jax.vmap(lambda x: channel.above(x) + channel.below(-x))(level)
-    return rows @ task.target.strata().given(zero=zero)
+    return rows @ task.target_law.strata().given(zero=zero)
 
 
 @compiled  # its function is new at every call: eagerly it would compile every time
 def _median_size(task: Regression) -> Scalar:
     """Return the median of |pull| over coordinates with w* != 0."""
     missing = lambda level, task: 0.5 - _beyond(task, level[None], zero=False)[0]
-    _, mean, _ = task.target.strata()
+    _, mean, _ = task.target_law.strata()
     return monotone_root(missing, jnp.zeros(()), jnp.max(jnp.abs(mean)) + 9.0 * jnp.max(_pull(task).std), task)

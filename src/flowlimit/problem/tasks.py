@@ -183,6 +183,12 @@ class Regression(Task):
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
     @property
+    def target_law(self) -> Law:
+        """Law of the target, for what is known of features of equal variance alone: it refuses others before."""
+        assert self.target is not None
+        return self.target
+
+    @property
     def loss(self) -> SquaredLoss:
         """The squared loss."""
         return SquaredLoss()
