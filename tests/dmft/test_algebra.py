@@ -94,7 +94,7 @@ def test_newtons_matrix_is_the_jacobian():
     block = jax.tree.map(lambda x: x[0], panels(np.array([0.0, 0.6]), q))
     shapes = ((q, q), (k, few), (q, few), (few,), (q, k, few))
     G, start, source, w_star, theta = (jnp.asarray(0.5 + 0.3 * RNG.normal(size=shape)) for shape in shapes)
-    at, tangents = _at(block, Collocation(site, block, G, start, source, w_star), theta)
+    at, tangents = _at(block, Collocation(site, block, G, start, source, w_star, None), theta)
 
     def residual(theta, start, source):
         """Written out: theta - start - S p(g, theta), g = source + G (w - w*), path by path."""

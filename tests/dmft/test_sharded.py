@@ -23,12 +23,14 @@ rank, processes, address = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 if processes > 1:
     jax.distributed.initialize(address, processes, rank)
 bernoulli = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+unequal = fl.Regression(0.5, noise_var=0.01, features=fl.Spectrum([1.0, 0.5, 0.2], [1.0, 0.0, 2.0]))
 huber = fl.GeneralizedLinear(2.0, target=fl.Normal(), loss=fl.HuberLoss(noise_std=0.5, tail=1.0))
 noisy = fl.StochasticGradientDescent(step_size=0.1, num_steps=8, batch_fraction=0.5)
 problems = {
     "panels": (fl.DiagonalLinear(0.3), bernoulli, fl.GradientFlow(1.0)),
     "steps": (fl.DiagonalLinear(0.3), bernoulli, noisy),
     "sampled": (fl.Linear(), huber, fl.GradientDescent(0.2, num_steps=4)),
+    "features": (fl.DiagonalLinear(0.3), unequal, fl.GradientDescent(0.2, num_steps=4)),
 }
 
 
@@ -88,7 +90,7 @@ def one_process(job):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["panels", "steps", "sampled"])
+@pytest.mark.parametrize("name", ["panels", "steps", "sampled", "features"])
 def test_devices_do_not_change_the_limit(name, one_process):
     assert_same(one_process[f"{name} one"], one_process[f"{name} several"])
 

@@ -1,7 +1,7 @@
 """Sums over 1, 2, ..., n of functions that are smooth in the logarithm of the index, by few nodes.
 
 The whole numbers are cut where their logarithm has grown by a fixed length. A part of a few numbers is summed as it is,
-a longer one by the Gauss rule of these numbers, exact for polynomials in log j of degree ``2 order - 1``: no
+a longer one by the Gauss rule of the numbers in it, exact for polynomials in log j of degree ``2 order - 1``: no
 integral stands in for the sum, so that nothing is lost at the first numbers.
 """
 

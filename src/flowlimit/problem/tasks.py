@@ -6,7 +6,7 @@
 import abc
 import warnings
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,14 +26,6 @@ FEWEST_DIM, FACTOR = 10, 4.0
 
 N_OVER_D = "n/d, samples over dim"
 FEATURES = "fl.PowerLaw(1000, capacity=1.2, source=1.5)"
-
-
-if TYPE_CHECKING:  # None stands beside features=, which verbs that need a target refuse first
-    SomeLaw = Law
-    SomeTarget = Target
-else:
-    SomeLaw = Law | None
-    SomeTarget = Target | None
 
 
 class Known(NamedTuple):
@@ -86,7 +78,7 @@ class Task(DataSource):
     """
 
     aspect_ratio: eqx.AbstractVar[Scalar]
-    target: eqx.AbstractVar[SomeTarget]
+    target: eqx.AbstractVar[Target | None]
     design: eqx.AbstractVar[Design]
     noise_scale: eqx.AbstractVar[Scalar]
     error_floor: eqx.AbstractVar[Scalar]
@@ -176,7 +168,7 @@ class Regression(Task):
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     _: KW_ONLY
     noise_var: Scalar = eqx.field(converter=number("noise_var", at_least=0.0, example=0.01))
-    target: SomeLaw = eqx.field(
+    target: Law | None = eqx.field(
         default=None, converter=optional("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
     )
     features: FeatureLaw | None = eqx.field(default=None, converter=optional("features", FeatureLaw, FEATURES))
@@ -247,7 +239,7 @@ class GeneralizedLinear(_NormalNoise):
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     _: KW_ONLY
-    target: SomeTarget = eqx.field(
+    target: Target | None = eqx.field(
         default=None, converter=optional("target", Target, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
     )
     features: FeatureLaw | None = eqx.field(default=None, converter=optional("features", FeatureLaw, FEATURES))
@@ -280,7 +272,7 @@ class Classification(_NormalNoise):
 
     aspect_ratio: Scalar = eqx.field(converter=number("aspect_ratio", above=0.0, example=0.5, meaning=N_OVER_D))
     _: KW_ONLY
-    target: SomeLaw = eqx.field(
+    target: Law | None = eqx.field(
         default=None, converter=optional("target", Law, "fl.Bernoulli(0.1)", "fl.Empirical(values)")
     )
     features: FeatureLaw | None = eqx.field(default=None, converter=optional("features", FeatureLaw, FEATURES))
