@@ -73,7 +73,8 @@ def differences(store: Mapping[str, Any], given: Mapping[str, Any], where: str =
         if isinstance(own, Mapping) and isinstance(other, Mapping):
             lines += differences(own, other, f"{where}{name}.")
         elif name == "digest" and own != other:
-            lines.append(f"{where.rstrip('.')}: the code of the function, or a value that it reads, is another")
+            what = "the code of the function, or a value that it reads, is another"
+            lines.append(f"{where.rstrip('.')}: {what if where == 'verb.' else 'what it holds is not what it held'}")
         elif own != other:
             lines.append(f"{where}{name}: the store has {own!r}, given {other!r}")
     return lines
