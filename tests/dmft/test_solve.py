@@ -227,7 +227,7 @@ def test_memory_formula():
 def test_site_shapes():
     site = make_site(make_flow(fl.DiagonalLinear(0.5, depth=3), TASK, fl.GradientFlow(1.0)))
     assert site.shape == (2,)
-    slopes = site.slopes(jnp.zeros(1), jnp.full((1, 2, 3), 0.5), jnp.ones((1, 3)))
+    slopes = site.slopes(jnp.zeros(1), jnp.full((1, 2, 3), 0.5), jnp.ones((1, 3)), None)
     # p_u = -(1/2) u^2 g, w = (u^3 - v^3)/3
     assert slopes.A[0, :, 0] == pytest.approx([-0.125, 0.125])
     assert slopes.C[0, :, 0] == pytest.approx([0.25, -0.25])
