@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import flowlimit as fl
+from flowlimit.sweeps import store as store_module
 from flowlimit.sweeps.store import Store
 
 TASK = fl.Regression(aspect_ratio=0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
@@ -39,16 +40,16 @@ def chunks(store):
 
 def die_before_mark(block, once=None):
     """Arm this process: it is killed when a block's data are written and its mark is not; once, by a file it leaves."""
-    put = Store._put
+    put = store_module.put_mark
 
-    def killed(store, own, mark):
-        if own == block and (once is None or not Path(once).exists()):
+    def killed(path, mark):
+        if mark["block"] == block and (once is None or not Path(once).exists()):
             if once is not None:
                 Path(once).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        put(store, own, mark)
+        put(path, mark)
 
-    Store._put = killed
+    store_module.put_mark = killed
 
 
 def die_within_data(block):

@@ -3,6 +3,9 @@
 import argparse
 
 import cheap
+import jax
+
+jax.config.update("jax_enable_x64", True)  # as in the tests: it counts for a user's function
 
 
 def main():
