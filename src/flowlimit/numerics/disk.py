@@ -33,18 +33,12 @@ def sync_all(paths: Iterable[Path], root: Path) -> None:
 
 def put_text(path: Path, text: str) -> None:
     """Write a small file whole or not at all, and wait until it is on the disk."""
-    partial = path.with_suffix(f".{uuid.uuid4().hex}.partial")
-    with partial.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    sync(path.parent)
+    write_file(path, lambda beside: beside.write_text(text))
 
 
 def write_file(path: Path, fill: Callable[[Path], Any]) -> None:
     """Write a file whole or not at all, and wait until it is on the disk. ``fill`` gets a path of the same ending."""
-    beside = path.with_name(f".{uuid.uuid4().hex}.{path.name}")
+    beside = path.with_name(f".{uuid.uuid4().hex}.partial{path.suffix}")
     try:
         fill(beside)
         sync(beside)

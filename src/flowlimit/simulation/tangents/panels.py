@@ -15,7 +15,6 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from numpy.polynomial import legendre
 
 from ...numerics.blocks import interpolation, panels
 from ...numerics.chebyshev import RungeKuttaChebyshev
@@ -119,7 +118,7 @@ def follow_flow(
 
 def _mismatch(residuals: np.ndarray) -> tuple[float, float]:
     """Return how far the polynomial through a panel's nodes is off at its right edge, and so is its mean square."""
-    weights = (legendre.legvander(np.ones(1), ORDER - 1) @ gauss_rule(ORDER).transform)[0]
+    weights = gauss_rule(ORDER).at(np.ones(1))[0]
     met, end = weights @ residuals[:-1], residuals[-1]
     return _rms(met - end) / max(_rms(end), np.finfo(float).tiny), abs(_rms(met) ** 2 - _rms(end) ** 2)
 
