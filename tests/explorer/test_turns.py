@@ -99,6 +99,21 @@ def test_programs_are_dropped_when_nobody_computes(monkeypatch):
     assert programs.drop_programs()  # outside of a turn as ever
 
 
+def test_programs_are_dropped_when_memory_has_grown(monkeypatch):
+    """And only once for each growth: what is held after it is not of programs."""
+    held, cleared = [1e9], []
+    monkeypatch.setattr(room, "resident_bytes", lambda: held[0])
+    monkeypatch.setattr(room, "are_many", lambda: False)
+    monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(held[0]))
+    own = Room()
+    turns = Turns(own)
+    for now in (1.5e9, 2.0e9, 2.2e9, 2.2e9, 3.0e9, 3.3e9):
+        held[0] = now
+        with turns.turn("quick", NEVER) as mine:
+            assert mine
+    assert cleared == [2.2e9, 3.3e9]
+
+
 def test_runs_do_not_clear_programs_themselves(monkeypatch):
     """Runs of a new shape noted that there are many, and cleared the programs that others were using."""
     cleared = []

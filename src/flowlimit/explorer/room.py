@@ -1,13 +1,16 @@
-"""Programs that are kept for runs of different shapes, some 30 MB each: how many there are, and when they must go."""
+"""Compiled programs of the server, some 30 MB for each shape of runs: when there are too many, and how they go."""
 
 import threading
 
 import jax
 
+from ..numerics.memory import give_back, resident_bytes
 from ..numerics.programs import are_many
 
 MOST_SHAPES = 24
 """Shapes of runs whose programs are kept; then all programs go, so that memory does not grow."""
+MOST_BYTES = 2**30
+"""What the process may grow by before all programs go: limits and figures compile, too."""
 Shape = tuple[int, int, int]
 
 
@@ -16,6 +19,7 @@ class Room:
 
     def __init__(self) -> None:
         self._shapes: set[Shape] = set()
+        self._held = resident_bytes()
         self._lock = threading.Lock()
 
     def note(self, shape: Shape) -> None:
@@ -26,11 +30,13 @@ class Room:
     def is_full(self) -> bool:
         """Whether programs must go before anything else is compiled."""
         with self._lock:
-            many = len(self._shapes) > MOST_SHAPES
+            many = len(self._shapes) > MOST_SHAPES or resident_bytes() - self._held > MOST_BYTES
         return many or are_many()
 
     def clear(self) -> None:
-        """Drop all compiled programs."""
+        """Drop all compiled programs, and return their memory to the system."""
+        jax.clear_caches()
+        give_back()
         with self._lock:
             self._shapes.clear()
-        jax.clear_caches()
+            self._held = resident_bytes()
