@@ -67,6 +67,16 @@ def test_tail_of_the_lazy_curve(aspect_ratio):
             assert (np.abs(found.value - value[15:]) < 3.0 * found.stderr).all()
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_a_tail_needs_finite_values(odd):
+    """A run that diverged, or stopped early, has none: a fit would be NaN in silence."""
+    model, task = fl.DiagonalLinear(1.0), fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    times = np.linspace(1.0, 10.0, 10)
+    record = fl.Runs(times, {"train_error": np.where(times > 6.0, odd, 0.5)[None]}, False, model=model, task=task)
+    with pytest.raises(ValueError, match="at time 7 is not finite"):
+        fl.fit_tail(record, start=2.0, stop=9.0)
+
+
 @pytest.mark.slow
 def test_tail_of_a_limit():
     """Rate and power against the solver: fitted on a decade of the training error, within 2% on the next two."""

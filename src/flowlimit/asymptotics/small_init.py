@@ -79,6 +79,7 @@ def small_init_path(model: Model, task: Task, times: float | Sequence[float] | T
     check_entries("times", wanted, fix, above=0.0)
     penalty = float(network.weight_decay) - 2.0 * np.log(float(init_scale(network))) / wanted
     train, test, residual = map(np.asarray, _lassos(network, task, jnp.asarray(penalty)))
+    residual = np.where(np.isfinite(train + test), residual, np.nan)
     if not (residual <= LARGEST_RESIDUAL).all():
         worst = int(np.argmax(np.where(np.isnan(residual), np.inf, residual)))
         raise FlowlimitError(

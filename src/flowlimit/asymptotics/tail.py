@@ -108,6 +108,12 @@ def fit_tail(
             f"give more with save_at="
         )
     excess = record[name].value[inside] - end
+    if not np.isfinite(excess).all() or not excess.all():
+        odd = record.times[inside][~np.isfinite(excess) | (excess == 0.0)][0]
+        raise ValueError(
+            f"record: its {name} at time {odd:g} is not finite, or is the fixed point's; needs finite values above or "
+            f"below it, e.g. an earlier stop="
+        )
     columns = _columns(rate, terms, record.times[inside]) / excess[:, None]
     fit = lambda given: tuple(map(float, np.linalg.lstsq(given, np.ones(len(excess)), rcond=None)[0]))
     return Tail(rate, name, end, terms, fit(columns[:, :-1]), fit(columns), float(start), float(stop))

@@ -37,7 +37,8 @@ class Timescales(ClosedForm, DoubleModule):
         without weight decay.
     rich_sharp
         log(alpha^2/r)/lambda, when alpha^2 e^(-lambda t) has come down to the root mean square r of the weights at the
-        end of the lazy phase. `rich` takes 1 for r.
+        end of the lazy phase. `rich` takes 1 for r. NaN at aspect ratio 1 with label noise: least squares has no
+        finite weights there.
     search
         One over the typical pull, the root of E[(w* - z(0)/delta)^2]: time in which coordinates tell themselves apart.
     descent
@@ -137,7 +138,8 @@ def _lazy_square(task: Regression) -> Scalar:
     """Return E[w^2] at the end of the lazy phase: least squares, or the interpolator of least l2 norm."""
     delta, rho2, noise_var = task.aspect_ratio, task.target_law.second_moment, task.noise_var
     gap = jnp.where(delta == 1.0, jnp.nan, jnp.abs(delta - 1.0))
-    return jnp.minimum(delta, 1.0) * (rho2 + noise_var / gap)
+    fitted = jnp.where(noise_var > 0.0, noise_var / gap, 0.0)
+    return jnp.minimum(delta, 1.0) * (rho2 + fitted)
 
 
 def _pull(task: Regression) -> Channel:

@@ -1,5 +1,6 @@
 """Writes that survive a loss of power: data are on the disk before anything says that they are there."""
 
+import ctypes
 import json
 import os
 import shutil
@@ -53,6 +54,10 @@ SEAL = "seal/zarr.json"
 that other readers of the store find nothing that they do not know."""
 
 
+HERE, EXCHANGE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of the system's renameat2."""
+
+
 class DamagedError(ValueError):
     """A folder does not hold what was written to it."""
 
@@ -61,6 +66,7 @@ def write_folder(path: Path, fill: Callable[[Path], Any]) -> None:
     """Write a folder whole or not at all, and wait until it is on the disk: beside its place, sealed, then renamed.
 
     One that is there already is replaced; it goes when the new one has its place. ``fill`` writes into an empty path.
+    Where the system lets two names change places (Linux does), one of the two is there at every moment.
     """
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     old = path.with_name(f".{path.name}.{uuid.uuid4().hex}.old")
@@ -68,9 +74,11 @@ def write_folder(path: Path, fill: Callable[[Path], Any]) -> None:
         fill(beside)
         seal(beside)
         sync_all([beside], beside)
-        if path.exists():
+        if not path.exists():
+            beside.rename(path)
+        elif not _exchange(beside, path):
             path.rename(old)
-        beside.rename(path)
+            beside.rename(path)
         sync(path.parent)
     except BaseException:
         if old.exists() and not path.exists():
@@ -80,6 +88,15 @@ def write_folder(path: Path, fill: Callable[[Path], Any]) -> None:
         shutil.rmtree(beside, ignore_errors=True)
         if path.exists():
             shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two names change places in one step; whether the system and its file system can."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return rename(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0
 
 
 def seal(path: Path) -> None:

@@ -33,8 +33,8 @@ class Outcome:
     --------
     >>> Outcome().code
     <Code.SUCCESSFUL: 'successful'>
-    >>> Outcome(Code.STOPPED, "stopped by progress() after 3 of 10 trials")
-    Outcome(stopped: stopped by progress() after 3 of 10 trials)
+    >>> Outcome(Code.STOPPED, "stopped on request after 3 of 10 trials")
+    Outcome(stopped: stopped on request after 3 of 10 trials)
     """
 
     code: Code = Code.SUCCESSFUL

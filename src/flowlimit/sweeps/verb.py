@@ -205,7 +205,7 @@ def _fill(
     for done in run_all(jobs, executor):
         watch.add(done)
         if report(watch.fraction, str(watch)):
-            LOG.info("stopped by progress() at %s", watch)
+            LOG.info("stopped on request at %s", watch)
             return
 
 

@@ -25,7 +25,9 @@ from ..types import PRNGKey
 from .solve import MEMORY_LIMIT
 
 MOST_PATHS, MOST_RESPONSE_PATHS = 2048, 512
-check_replicas = integer("replicas", at_least=2, example=8)
+MOST_REPLICAS = 256
+"""Each is a whole solve: a bar is then a sixteenth of one replica's spread, and more take hours."""
+check_replicas = integer("replicas", at_least=2, at_most=MOST_REPLICAS, example=8)
 
 
 @own_settings()
@@ -48,7 +50,7 @@ def derivative(
     wrt
         The number, as a path: ``"model.init_scale"``, ``"task.aspect_ratio"``, ``"task.target.value"``.
     replicas
-        Whole solves behind the mean, at least 2: their spread is its standard error.
+        Whole solves behind the mean, from 2 to 256: their spread is its standard error.
     key
         An int or a jax key.
 

@@ -235,7 +235,7 @@ def _outcome(
     if stopped:
         done = f"{len(collected.values)} of {plan.trials} trials"
         reached = f", up to time {times[-1]:g}" if len(times) else ""
-        return Outcome(Code.STOPPED, f"stopped by progress() with {done}{reached}")
+        return Outcome(Code.STOPPED, f"stopped on request with {done}{reached}")
     return Outcome()
 
 

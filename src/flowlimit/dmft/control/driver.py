@@ -66,7 +66,7 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, deadline: D
     except OutOfTimeError:
         outcome = late(plan, work, deadline)
     except StoppedError:
-        outcome = Outcome(Code.STOPPED, f"stopped by progress() at: {watch.at}")
+        outcome = Outcome(Code.STOPPED, f"stopped on request at: {watch.at}")
     except BlowUpError as error:
         outcome = Outcome(Code.DIVERGED, f"{error}; is its limit finite there?")
     except MemoryError as error:

@@ -111,7 +111,7 @@ def follow_flow(
             break
         length = (right - left) * np.clip(0.8 * (TOLERANCE / max(slip[0], 1e-12)) ** (1.0 / ORDER), 0.25, MOST_GROWTH)
         if report(march.edges[-1] / horizon, f"time {march.edges[-1]:.4g} of {horizon:g}"):
-            result = Outcome(Code.STOPPED, f"stopped by progress() at time {march.edges[-1]:g}")
+            result = Outcome(Code.STOPPED, f"stopped on request at time {march.edges[-1]:g}")
             break
     return _path(march, start, saves, slow, result)
 

@@ -55,7 +55,7 @@ def follow_steps(
     if not finite.all():
         result = Outcome(Code.DIVERGED, f"ceased to be finite after time {last:g}; take a smaller step_size")
     elif stopped and reached <= saves[-1]:
-        result = Outcome(Code.STOPPED, f"stopped by progress() at time {last:g}")
+        result = Outcome(Code.STOPPED, f"stopped on request at time {last:g}")
     return TangentPath(
         residuals=outputs[:nodes, 0],
         responses=outputs[:nodes, 1:-SHAPES],
