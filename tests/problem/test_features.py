@@ -115,24 +115,3 @@ def test_refuses(make, words):
 def test_a_target_is_no_law_of_features():
     with pytest.raises(TypeError, match=r"features: given Normal\(\), needs a FeatureLaw"):
         regression(fl.Normal())
-
-
-CLOSED = [fl.fixed_point, fl.convergence_rate, fl.timescales, fl.state_evolution, fl.small_init_path]
-
-
-@pytest.mark.parametrize("verb", CLOSED)
-def test_closed_forms_refuse(verb):
-    more = {"times": [1.0]} if verb is fl.small_init_path else {}
-    with pytest.raises(TypeError, match="closed forms are known for features of equal variance"):
-        verb(fl.DiagonalLinear(0.3), regression(BLOCKS), **more)
-
-
-def test_message_passing_refuses():
-    with pytest.raises(TypeError, match=r"use fl\.minimizer"):
-        fl.amp(fl.DiagonalLinear(0.3), fl.draw(regression(BLOCKS), dim=20, key=0))
-
-
-def test_a_sweep_of_closed_forms_refuses():
-    over = {"model.init_scale": [0.1, 0.3]}
-    with pytest.raises(fl.FlowlimitError, match="features of equal variance"):
-        fl.sweep(fl.fixed_point, fl.DiagonalLinear(0.3), regression(BLOCKS), over=over)

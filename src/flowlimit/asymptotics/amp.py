@@ -37,7 +37,7 @@ class MessagePassing(ClosedForm):
     train_error, test_error
         Of w^k; the test error is NaN without ``w_star`` and ``noise_var``.
     change
-        Norm of w^k - w^(k-1) over that of w^k.
+        Norm of w^k - w^(k-1) over that of w^k; of sqrt(variances) w^k where the data know variances.
     result
         Outcome: diverged, tolerance (not converged in the steps given), or successful.
     """
@@ -73,8 +73,8 @@ def amp(
 
     The penalty is the model's: l1 with weight decay, J_alpha without it and with fewer samples than dimensions, none
     otherwise. Slopes come from the data, so that no law of the target is needed.
-    It converges fast for matrices with independent entries of variance 1/dim, and may diverge for others: then use
-    `minimizer`, which has no such condition.
+    It converges fast for matrices with independent entries of variance 1/dim, or ``variances/dim`` where the data know
+    them, and may diverge for others: then use `minimizer`, which has no such condition.
 
     Parameters
     ----------
@@ -102,11 +102,6 @@ def amp(
     True
     """
     problem = data_problem(model, dataset)
-    if dataset.variances is not None:
-        raise TypeError(
-            "dataset: given one with variances; message passing is for features of equal variance, use "
-            "fl.minimizer(model, dataset), which takes any"
-        )
     num_steps = check_steps(num_steps)
     first = _first(problem) if start is None else check_start(start)
     w, arrays = _iterate(problem, first, num_steps)
@@ -142,15 +137,19 @@ def _outcome(change: PerStep, train: PerStep) -> Outcome:
 
 @compiled
 def _iterate(problem: DataProblem, first: Scalar, num_steps: int) -> tuple[Coordinates, tuple[Array, ...]]:
-    X, y, delta = problem.data.X, problem.data.y, problem.data.aspect_ratio
+    # In w^ = sqrt(s) w features have equal variances, and w is shrunk by the strength over s.
+    data, delta, y = problem.data, problem.data.aspect_ratio, problem.data.y
+    s = jnp.ones(data.X.shape[1]) if data.variances is None else data.variances
+    root = jnp.sqrt(s)
+    X = data.X / root[None]
     shrinkage = make_shrinkage(problem.case, problem.log_scale)
-    w_star = jnp.zeros(X.shape[1]) if problem.data.w_star is None else problem.data.w_star
+    w_star = jnp.zeros_like(s) if data.w_star is None else root * data.w_star
 
     def step(state: tuple[Coordinates, Samples, Scalar], _: None) -> tuple[tuple, tuple]:
         w, residual, strength = state
         x = w + X.T @ residual / delta
-        onsager = jnp.mean(shrinkage.slope(x, strength)) / delta
-        new = shrinkage.shrink(x, strength)
+        onsager = jnp.mean(shrinkage.slope(x / root, strength / s)) / delta
+        new = root * shrinkage.shrink(x / root, strength / s)
         left = y - X @ new
         noise_std = jnp.sqrt(jnp.mean(residual**2) / delta)
         change = jnp.linalg.norm(new - w) / jnp.maximum(jnp.linalg.norm(new), jnp.finfo(new.dtype).tiny)
@@ -158,4 +157,4 @@ def _iterate(problem: DataProblem, first: Scalar, num_steps: int) -> tuple[Coord
         return (new, left + onsager * residual, problem.weight_decay + onsager * strength), seen
 
     (w, _, _), arrays = lax.scan(step, (jnp.zeros(X.shape[1]), y, first), length=num_steps)
-    return w, arrays
+    return w / root, arrays

@@ -34,11 +34,6 @@ def check_problem(model: Model, task: Task) -> tuple[DiagonalLinear, Regression]
     regression = task.regression_form() if isinstance(task, Task) else None
     if regression is None:
         raise TypeError(f"task: given {shown(task)}, needs a task with the squared loss, e.g. fl.Regression")
-    if regression.feature_law is not None:
-        raise TypeError(
-            f"task: given {shown(task)}; closed forms are known for features of equal variance, needs target= in place "
-            f"of features=; for these features, fl.solve_dmft with a long horizon, or fl.simulate"
-        )
     refuse_without_limit(regression)
     return network, regression
 

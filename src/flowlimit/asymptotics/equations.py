@@ -46,9 +46,11 @@ class Equations(eqx.Module):
         """Return bounds of the log strength."""
 
     def evaluate(self, log_noise: Scalar, log_strength: Scalar, *, rough: bool = False) -> Pair:
-        """Return E[(w - w*)^2] and the balance."""
+        """Return E[s (w - w*)^2] and the balance."""
         strength = jnp.exp(log_strength)
-        moments = self.shrinkage.moments(make_channel(self.task.target_law, jnp.exp(log_noise)), strength, rough=rough)
+        moments = self.shrinkage.moments(
+            make_channel(self.task.coordinate_law, jnp.exp(log_noise)), strength, rough=rough
+        )
         return moments.error, self.balance(strength, moments)
 
     def raised(self, log_noise: Scalar, error: Scalar) -> Scalar:
@@ -70,7 +72,7 @@ class LassoEquations(Equations):
 
     def bracket(self, log_noise: Scalar) -> Pair:
         """Return lambda as the lower bound; above, Chebyshev's inequality makes at most delta/2 active."""
-        second = self.task.target_law.second_moment + jnp.exp(2.0 * log_noise)
+        second = _pull_square(self.task, log_noise)
         above = jnp.maximum(2.0 * self.parameter, jnp.sqrt(2.0 * second / self.task.aspect_ratio))
         return jnp.log(self.parameter), jnp.log(above) + 1e-3
 
@@ -90,12 +92,22 @@ class InterpolatorEquations(Equations):
     def bracket(self, log_noise: Scalar) -> Pair:
         """Return bounds of log R_w.
 
-        root = sqrt(w^2 + alpha^4) is at least alpha^2, and root/(root + R) is concave in it: so R delta/(1 - delta)
-        lies between alpha^2 and E[root] <= alpha^2 + E|x|.
+        y = s sqrt(w^2 + alpha^4) is at least alpha^2 min s, and y/(y + R) is concave in it: so R delta/(1 - delta)
+        lies between alpha^2 min s and E[y] <= alpha^2 E[s] + E[s |x|].
         """
-        size = jnp.sqrt(self.task.target_law.second_moment + jnp.exp(2.0 * log_noise))
+        size = jnp.sqrt(_pull_square(self.task, log_noise))
         odds = jnp.log1p(-self.task.aspect_ratio) - jnp.log(self.task.aspect_ratio)
-        return self.parameter + odds - 1e-3, jnp.logaddexp(self.parameter, jnp.log(size)) + odds + 1e-3
+        law = self.task.coordinate_law
+        p, s = law.strata().probability, law.variances()
+        least, mean = jnp.log(jnp.min(jnp.where(p > 0.0, s, jnp.inf))), jnp.log(p @ s)
+        above = jnp.logaddexp(self.parameter + mean, jnp.log(size))
+        return self.parameter + least + odds - 1e-3, above + odds + 1e-3
+
+
+def _pull_square(task: Regression, log_noise: Scalar) -> Scalar:
+    """Return E[(s x)^2]."""
+    (p, mean, std), s = task.coordinate_law.strata(), task.coordinate_law.variances()
+    return p @ (s**2 * (mean**2 + std**2) + s * jnp.exp(2.0 * log_noise))
 
 
 def solve_equations(equations: Equations) -> tuple[Pair, Scalar]:
@@ -126,7 +138,7 @@ def _approach(equations: Equations) -> Pair:
         return -equations.raised(log_noise, error)
 
     task = equations.task
-    delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.target_law.second_moment
+    delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.coordinate_law.signal
     least = jnp.maximum(noise_var, LEAST * rho2) / delta
     most = (MOST * (rho2 + noise_var) + 10.0 * noise_var / (jnp.abs(1.0 - delta) + LEAST)) / delta
     bounds = 0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)

@@ -31,9 +31,10 @@ class FixedPoint(ClosedForm, DoubleModule):
         Errors at t = infinity, the paper's C_f and C_w + sigma^2.
     noise_std
         Standard deviation tau of the channel w* -> x = w* + noise of which w(infinity) is a function; tau^2 is
-        test_error over aspect_ratio.
+        test_error over aspect_ratio. Of a feature of variance s it is tau/sqrt(s).
     strength
-        How much w(infinity) is shrunk: the threshold (1 + chi_w) weight_decay in the first case, R_w in the third.
+        How much w(infinity) is shrunk: the threshold (1 + chi_w) weight_decay in the first case, R_w in the third; both
+        over s for a feature of variance s.
     residual
         What is left of the fixed-point equations, relative.
 
@@ -80,7 +81,7 @@ class FixedPoint(ClosedForm, DoubleModule):
     @property
     def channel(self) -> Channel:
         """The law of x = w* + noise, stratum by stratum."""
-        return make_channel(self.task.target_law, self.noise_std)
+        return make_channel(self.task.coordinate_law, self.noise_std)
 
     @property
     def atom(self) -> Scalar:
@@ -100,9 +101,12 @@ class FixedPoint(ClosedForm, DoubleModule):
         1.0
         """
         w = jnp.asarray(w)
-        root = jnp.sqrt(w**2 + self.scale**2)
-        slope = 1.0 + self.strength / root if self.case == "interpolating" else jnp.ones_like(w)
-        return self.channel.pdf(self._observed(w)) * slope
+        flat = w.reshape(-1)
+        heights = self.channel.density_at(self._observed(flat))
+        if self.case == "interpolating":
+            root = jnp.sqrt(flat**2 + self.scale**2)
+            heights = heights * (1.0 + self._strengths[None] / root[:, None])
+        return heights.sum(axis=1).reshape(w.shape)
 
     def true_positive_rate(self, level: Scalar | float = 0.0) -> Scalar:
         """Return the probability that abs(w(infinity)) is above a level, given w* != 0."""
@@ -113,20 +117,25 @@ class FixedPoint(ClosedForm, DoubleModule):
         return self._rate(level, zero=True)
 
     def _rate(self, level: Scalar | float, *, zero: bool) -> Scalar:
-        return self.task.target_law.strata().given(zero=zero) @ self._beyond(level)
+        return self.task.coordinate_law.strata().given(zero=zero) @ self._beyond(level)
 
     def _beyond(self, level: Scalar | float) -> Float[Array, "strata"]:
-        x = self._observed(jnp.asarray(level, dtype=jnp.float64))
-        x = jnp.maximum(x, self.strength) if self.case == "lasso" else x
+        x = self._observed(jnp.asarray(level, dtype=jnp.float64).reshape(1))[0]
+        x = jnp.maximum(x, self._strengths) if self.case == "lasso" else x
         return self.channel.above(x) + self.channel.below(-x)
 
-    def _observed(self, w: Float[Array, "*points"]) -> Float[Array, "*points"]:
-        """Return the x that leads to w."""
+    @property
+    def _strengths(self) -> Float[Array, "strata"]:
+        """Strengths for w itself, of each stratum."""
+        return self.strength / self.task.coordinate_law.variances()
+
+    def _observed(self, w: Float[Array, "points"]) -> Float[Array, "points strata"]:
+        """Return the x that leads to w, in each stratum."""
         if self.case == "lasso":
-            return w + jnp.sign(w) * self.strength
+            return w[:, None] + jnp.sign(w)[:, None] * self._strengths[None]
         if self.case == "interpolating":
-            return w + self.strength * jnp.arcsinh(w / self.scale)
-        return w
+            return w[:, None] + jnp.arcsinh(w / self.scale)[:, None] * self._strengths[None]
+        return jnp.repeat(w[:, None], len(self._strengths), axis=1)
 
 
 @own_settings()

@@ -6,11 +6,22 @@ import numpy as np
 from jaxtyping import Float
 
 from ..numerics.marchenko_pastur import marchenko_pastur
+from ..problem.checks import shown
 from ..problem.tasks import Regression
 
 Times = Float[np.ndarray, "times"]
 Square = Float[np.ndarray, "times times"]
 ORDER = 2000
+
+
+def _numbers(task: Regression) -> tuple[float, float, float]:
+    """Return aspect ratio, noise and the target's second moment; features of unequal variances are refused."""
+    if task.feature_law is not None:
+        raise TypeError(
+            f"task: given {shown(task)}; curves of the lazy phase are known for features of equal variance, needs "
+            f"target= in place of features=; for these features, fl.solve_dmft with fl.Linear() has that phase"
+        )
+    return float(task.aspect_ratio), float(task.noise_var), float(task.coordinate_law.signal)
 
 
 class LazyErrors(NamedTuple):
@@ -30,7 +41,7 @@ def lazy_errors(task: Regression, scaled_times: Times) -> LazyErrors:
     >>> [round(float(error[0]), 6) for error in lazy_errors(task, np.array([np.inf]))]
     [0.05, 0.2]
     """
-    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target_law.second_moment))
+    delta, noise_var, rho2 = _numbers(task)
     x, weights = marchenko_pastur(delta, ORDER)
     t = np.asarray(scaled_times, dtype=float)[:, None]
     with np.errstate(invalid="ignore"):
@@ -63,7 +74,7 @@ def lazy_kernels(task: Regression, scaled_times: Times) -> LazyKernels:
     >>> float(round(kernels.R_w[0, 0], 6))
     0.5
     """
-    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target_law.second_moment))
+    delta, noise_var, rho2 = _numbers(task)
     x, weights = marchenko_pastur(delta, ORDER)
     t = np.asarray(scaled_times, dtype=float)
     left, safe = np.exp(-t[:, None] * x[None]), np.where(x > 0.0, x, 1.0)
@@ -84,7 +95,7 @@ def lazy_amplitudes(task: Regression) -> tuple[float, float]:
     Marchenko-Pastur density rises from its edge g like C sqrt(x - g), and the integral of sqrt(r) e^(-r s) is
     sqrt(pi)/2 s^(-3/2).
     """
-    delta, noise_var, rho2 = (float(x) for x in (task.aspect_ratio, task.noise_var, task.target_law.second_moment))
+    delta, noise_var, rho2 = _numbers(task)
     edge = (1.0 - delta**-0.5) ** 2
     steepness = delta * np.sqrt(4.0 / np.sqrt(delta)) / (2.0 * np.pi * edge)
     unit = steepness * np.sqrt(np.pi) / 2.0

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from ..numerics.proximal import mirror_threshold
 from ..numerics.stable import scaled_cosh, scaled_sinh
 from ..types import Scalar
-from .channel import Channel
+from .channel import Channel, PerStratum
 
 SIGMAS, EVEN_PANELS, ORDER, ROUGH_ORDER = 9.0, 24, 12, 4
 GRADED = np.concatenate([[0.0], 10.0 ** np.arange(-3.0, 0.25, 0.5), np.arange(3.0, 48.0, 3.0)])
@@ -28,6 +28,12 @@ class LawNodes(NamedTuple):
     root: Float[Array, "strata nodes"]
     from_target: Float[Array, "strata nodes"]  # w - E[w*|x]
     weights: Float[Array, "strata nodes"]
+    variance: Float[Array, "strata 1"]  # of the features
+
+    @property
+    def speed(self) -> Float[Array, "strata nodes"]:
+        """How fast sqrt(s) w answers to a gradient, y = s sqrt(w^2 + alpha^4)."""
+        return self.variance * self.root
 
     def mean(self, values: Float[Array, "strata nodes"]) -> Scalar:
         """Return the average of a function of w."""
@@ -35,21 +41,22 @@ class LawNodes(NamedTuple):
 
 
 def law_nodes(channel: Channel, log_scale: Scalar, strength: Scalar, *, rough: bool = False) -> LawNodes:
-    """Return nodes for w + strength asinh(w/e^log_scale) = x; rough ones give moments to a thousandth or so."""
-    y, step = _composite(channel, log_scale, strength, rough=rough)
+    """Return nodes for w + strength/s asinh(w/e^log_scale) = x; rough ones give moments to a thousandth or so."""
+    own = strength / channel.variance
+    y, step = _composite(channel, log_scale, own, rough=rough)
     w, root = scaled_sinh(log_scale, y), scaled_cosh(log_scale, y)
-    p, m, s, share, _ = (part[:, None] for part in channel)
-    away = w + strength * y - m
-    weights = p * step * (root + strength) * jnp.exp(-0.5 * (away / s) ** 2) / (jnp.sqrt(2.0 * jnp.pi) * s)
-    return LawNodes(w, root, w - m - share * away, weights)
+    (p, m, s, share, _, variance), own = (part[:, None] for part in channel), own[:, None]
+    away = w + own * y - m
+    weights = p * step * (root + own) * jnp.exp(-0.5 * (away / s) ** 2) / (jnp.sqrt(2.0 * jnp.pi) * s)
+    return LawNodes(w, root, w - m - share * away, weights, variance)
 
 
 def _composite(
-    channel: Channel, log_scale: Scalar, strength: Scalar, *, rough: bool
+    channel: Channel, log_scale: Scalar, strength: PerStratum, *, rough: bool
 ) -> tuple[Float[Array, "strata nodes"], Float[Array, "strata nodes"]]:
     """Return Gauss-Legendre nodes and weights on panels; the ends do not matter, so they are not differentiated."""
     ends = channel.mean[None] + SIGMAS * channel.std[None] * jnp.array([[-1.0], [1.0]])
-    low, high = lax.stop_gradient(mirror_threshold(ends, log_scale, strength))[:, :, None]
+    low, high = lax.stop_gradient(mirror_threshold(ends, log_scale, strength[None]))[:, :, None]
     edges = low + (high - low) * jnp.linspace(0.0, 1.0, EVEN_PANELS + 1)[None]
     if not rough:
         graded = jnp.clip(jnp.asarray(np.concatenate([-GRADED, GRADED]))[None], low, high)

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from ..numerics.precision import own_settings
 from ..problem.checks import instance
 from ..results import ClosedForm, Limit, Record, Runs
+from .case import init_scale
 from .fixed_point import fixed_point
 from .lazy import lazy_errors
 from .timescales import Timescales, timescales
@@ -100,9 +101,10 @@ def descent_times(limit: Limit) -> Paths:
     times = timescales(limit.noun("model"), limit.noun("task"))
     paths, own = limit.paths, limit.operators
     seen = 1.0 - own.R_f @ np.ones(len(own.times))
-    push = own.S @ (paths.z / float(times.task.aspect_ratio) - seen[:, None] * paths.w_star[None, :])
+    pulled = paths.w_star if paths.variance is None else paths.variance * paths.w_star
+    push = own.S @ (paths.z / float(times.task.aspect_ratio) - seen[:, None] * pulled[None, :])
     grown = np.abs(push) - float(times.model.weight_decay) * own.times[:, None]
-    level = np.log(float(times.lazy))  # 2 log(1/alpha)
+    level = -2.0 * np.log(float(init_scale(times.model)))
     return crossing_times(own.times, grown, np.full(len(paths.w_star), level))
 
 

@@ -1,6 +1,7 @@
 """How fast gradient flow converges: the rightmost singularity of the linearised dynamics, eq. (convergence_rate_eqn).
 
-With y = sqrt(w(infinity)^2 + alpha^4), u solves E[(y/(u + y))^2] = delta and gamma = u^2 E[y/(u + y)^2]/delta: positive
+With y = s sqrt(w(infinity)^2 + alpha^4) for features of variance s, 1 for plain ones, u solves
+E[(y/(u + y))^2] = delta and gamma = u^2 E[y/(u + y)^2]/delta: positive
 for aspect ratio < 1, and between -min y and 0 for > 1. The singularity is a square-root branch point, so a power
 t^(-3/2) stands before the exponential.
 """
@@ -77,7 +78,7 @@ class Rate(ClosedForm, DoubleModule):
     def path_density(self, rates: Float[Array, "*points"]) -> Float[Array, "*points"]:
         """Return the density of per-path rates r > 0 with weight decay: a path converges like e^(-rt).
 
-        A path whose channel x lies a distance e from the threshold has r = e/(1 + chi_w): paths that converge to 0
+        A path whose s x lies a distance e from the threshold has r = e/(1 + chi_w): paths that converge to 0
         exactly (so r < lambda), others for small r (above it, feedback through R_f matters). It is positive at r = 0,
         which makes the decay of errors a power of t.
 
@@ -92,13 +93,14 @@ class Rate(ClosedForm, DoubleModule):
         self._needs("subexponential", "weight_decay > 0")
         point = self.point
         rates, spread = jnp.asarray(rates), 1.0 + point.chi_w
-        pdf = lambda x: point.channel.pdf(x) + point.channel.pdf(-x)
+        pull = point.channel.pull
+        pdf = lambda x: pull.pdf(x) + pull.pdf(-x)
         inside = jnp.where(rates < point.model.weight_decay, pdf(point.strength - spread * rates), 0.0)
         return spread * (pdf(point.strength + spread * rates) + inside)
 
     def _has_branch_point(self, nodes: LawNodes) -> bool:
         """Whether E[(y/(u + y))^2] = delta at u, where nodes see it."""
-        found = nodes.mean((nodes.root / (self.u + nodes.root)) ** 2)
+        found = nodes.mean((nodes.speed / (self.u + nodes.speed)) ** 2)
         return bool(found > 0.99 * self.point.task.aspect_ratio)
 
     def _needs(self, kind: str, fix: str) -> None:
@@ -154,17 +156,18 @@ def _nodes(point: FixedPoint) -> LawNodes:
 
 
 def _overparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scalar]:
-    """Solve for log u; y >= alpha^2 bounds u from below, concavity of y/(u + y) from above."""
+    """Solve for log u; y >= alpha^2 min s bounds u from below, concavity of y/(u + y) from above."""
 
     def excess(log_u: Scalar, given: Any) -> Scalar:
         nodes, delta = given
-        return jnp.log(nodes.mean((nodes.root / (jnp.exp(log_u) + nodes.root)) ** 2)) - jnp.log(delta)
+        return jnp.log(nodes.mean((nodes.speed / (jnp.exp(log_u) + nodes.speed)) ** 2)) - jnp.log(delta)
 
-    delta, scale = point.task.aspect_ratio, jnp.log(point.scale)
-    lower = scale + jnp.log(jnp.expm1(-0.5 * jnp.log(delta)))
-    upper = jnp.log(nodes.mean(nodes.root)) + jnp.log1p(-delta) - jnp.log(delta)
+    delta, law = point.task.aspect_ratio, point.task.coordinate_law
+    least = jnp.min(jnp.where(law.strata().probability > 0.0, law.variances(), jnp.inf))
+    lower = jnp.log(point.scale * least) + jnp.log(jnp.expm1(-0.5 * jnp.log(delta)))
+    upper = jnp.log(nodes.mean(nodes.speed)) + jnp.log1p(-delta) - jnp.log(delta)
     u = jnp.exp(monotone_root(excess, lower - 1e-3, upper + 1e-3, (nodes, delta), rising=False))
-    return u, u**2 * nodes.mean(nodes.root / (u + nodes.root) ** 2) / delta
+    return u, u**2 * nodes.mean(nodes.speed / (u + nodes.speed) ** 2) / delta
 
 
 def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scalar]:
@@ -174,18 +177,19 @@ def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scal
     then due to the weights at min y, and this over min y is missing from E[y/(u + y)^2].
     """
     delta, scale = point.task.aspect_ratio, point.scale
-    probability, mean, std = point.task.target_law.strata()
+    probability, mean, std = point.task.coordinate_law.strata()
     spread = (std > 0.0) | (point.task.noise_var > 0.0)
-    nearest = jnp.min(jnp.where(probability > 0.0, jnp.where(spread, 0.0, jnp.abs(mean)), jnp.inf))
-    least = jnp.sqrt(nearest**2 + scale**2)
+    nearest = jnp.where(spread, 0.0, jnp.abs(mean))
+    slowest = point.task.coordinate_law.variances() * jnp.sqrt(nearest**2 + scale**2)
+    least = jnp.min(jnp.where(probability > 0.0, slowest, jnp.inf))
 
     def above(log_gap: Scalar, nodes: LawNodes, least: Scalar, scale: Scalar) -> Any:
-        own = nodes.w**2 / (nodes.root + scale) - (least - scale)  # y - min y
+        own = nodes.variance * (nodes.w**2 / (nodes.root + scale)) - (least - nodes.variance * scale)  # y - min y
         return jnp.maximum(own, 0.0) + least * jnp.exp(log_gap)
 
     def excess(log_gap: Scalar, given: Any) -> Scalar:
         nodes, delta, *rest = given
-        return jnp.log(nodes.mean((nodes.root / above(log_gap, nodes, *rest)) ** 2)) - jnp.log(delta)
+        return jnp.log(nodes.mean((nodes.speed / above(log_gap, nodes, *rest)) ** 2)) - jnp.log(delta)
 
     given = (nodes, delta, least, scale)
     closest = jnp.log(CLOSEST)
@@ -193,5 +197,5 @@ def _underparametrised(point: FixedPoint, nodes: LawNodes) -> tuple[Scalar, Scal
     closer = excess(closest, given) < 0.0
     log_gap = jnp.where(closer, closest, root)
     u, y_and_u = least * jnp.expm1(log_gap), above(log_gap, nodes, least, scale)
-    missing = jnp.where(closer, delta - nodes.mean((nodes.root / y_and_u) ** 2), 0.0)
-    return u, u**2 * (nodes.mean(nodes.root / y_and_u**2) + missing / least) / delta
+    missing = jnp.where(closer, delta - nodes.mean((nodes.speed / y_and_u) ** 2), 0.0)
+    return u, u**2 * (nodes.mean(nodes.speed / y_and_u**2) + missing / least) / delta

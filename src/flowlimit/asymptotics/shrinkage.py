@@ -19,10 +19,11 @@ from .nodes import law_nodes
 from .soft_moments import active_share, mean_square
 
 Points = Float[Array, "*points"]
+Strength = Scalar | Points
 
 
 class ShrunkMoments(NamedTuple):
-    """Averages over the channel: E[(w - w*)^2], E[dw/dx], and 1 - E[dw/dx] without cancellation."""
+    """Averages over the channel: E[s (w - w*)^2], E[dw/dx], and 1 - E[dw/dx] without cancellation."""
 
     error: Scalar
     slope: Scalar
@@ -30,14 +31,14 @@ class ShrunkMoments(NamedTuple):
 
 
 class Shrinkage(eqx.Module):
-    """A proximal operator eta(x; t) with its Gaussian averages."""
+    """A proximal operator eta(x; t) with its Gaussian averages; of features of variance s it is eta(x; t/s)."""
 
     @abc.abstractmethod
-    def shrink(self, x: Points, strength: Scalar) -> Points:
+    def shrink(self, x: Points, strength: Strength) -> Points:
         """Return w = eta(x; t)."""
 
     @abc.abstractmethod
-    def slope(self, x: Points, strength: Scalar) -> Points:
+    def slope(self, x: Points, strength: Strength) -> Points:
         """Return d eta(x; t)/dx."""
 
     @abc.abstractmethod
@@ -48,11 +49,11 @@ class Shrinkage(eqx.Module):
 class SoftThreshold(Shrinkage):
     """Of J(w) = |w|: case (i), weight decay > 0."""
 
-    def shrink(self, x: Points, strength: Scalar) -> Points:
+    def shrink(self, x: Points, strength: Strength) -> Points:
         """Shrink by the strength, down to 0."""
         return soft_threshold(x, strength)
 
-    def slope(self, x: Points, strength: Scalar) -> Points:
+    def slope(self, x: Points, strength: Strength) -> Points:
         """Return 1 above the threshold, 0 below."""
         return (jnp.abs(x) > strength).astype(x.dtype)
 
@@ -65,16 +66,16 @@ class SoftThreshold(Shrinkage):
 class NoShrinkage(Shrinkage):
     """Of no penalty: case (ii)."""
 
-    def shrink(self, x: Points, strength: Scalar) -> Points:
+    def shrink(self, x: Points, strength: Strength) -> Points:
         """Return x."""
         return x
 
-    def slope(self, x: Points, strength: Scalar) -> Points:
+    def slope(self, x: Points, strength: Strength) -> Points:
         """Return 1."""
         return jnp.ones_like(x)
 
     def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> ShrunkMoments:
-        """Return the noise's variance."""
+        """Return the noise's variance, that of w^ for each of the features."""
         zero = jnp.zeros(())
         return ShrunkMoments(mean_square(channel, zero), zero + 1.0, zero)
 
@@ -84,11 +85,11 @@ class MirrorThreshold(Shrinkage):
 
     log_scale: Float[Array, "*dim"]  # log alpha^2
 
-    def shrink(self, x: Points, strength: Scalar) -> Points:
+    def shrink(self, x: Points, strength: Strength) -> Points:
         """Return w with w + strength asinh(w/alpha^2) = x."""
         return scaled_sinh(self.log_scale, mirror_threshold(x, self.log_scale, strength))
 
-    def slope(self, x: Points, strength: Scalar) -> Points:
+    def slope(self, x: Points, strength: Strength) -> Points:
         """Return 1/(1 + strength/sqrt(w^2 + alpha^4))."""
         root = scaled_cosh(self.log_scale, mirror_threshold(x, self.log_scale, strength))
         return root / (root + strength)
@@ -96,9 +97,10 @@ class MirrorThreshold(Shrinkage):
     def moments(self, channel: Channel, strength: Scalar, *, rough: bool = False) -> ShrunkMoments:
         """Return quadratures over the law of w."""
         nodes = law_nodes(channel, self.log_scale, strength, rough=rough)
-        error = nodes.mean(nodes.from_target**2) + channel.probability @ channel.left_over
-        total = nodes.root + strength
-        return ShrunkMoments(error, nodes.mean(nodes.root / total), nodes.mean(strength / total))
+        left_over = channel.probability @ (channel.variance * channel.left_over)
+        error = nodes.mean(nodes.variance * nodes.from_target**2) + left_over
+        total = nodes.speed + strength
+        return ShrunkMoments(error, nodes.mean(nodes.speed / total), nodes.mean(strength / total))
 
 
 def make_shrinkage(case: Case, log_scale: Float[Array, "*dim"]) -> Shrinkage:

@@ -9,23 +9,23 @@ from .channel import Channel, PerStratum
 
 
 def active_share(channel: Channel, threshold: Scalar) -> Scalar:
-    """Return P(|x| > threshold)."""
-    return channel.probability @ (channel.above(threshold) + channel.below(-threshold))
+    """Return P(s |x| > threshold)."""
+    own = threshold / channel.variance
+    return channel.probability @ (channel.above(own) + channel.below(-own))
 
 
 def mean_square(channel: Channel, threshold: Scalar) -> Scalar:
-    """Return E[(w - w*)^2] for w the soft threshold of x."""
-    p, m, s, share, left_over = channel
+    """Return E[s (w - w*)^2] for w the soft threshold of x at threshold/s."""
+    p, m, s, share, left_over, variance = channel
+    threshold = threshold / variance
     # w - E[w*|x] = slope (x - m) + offset on the three pieces x > c, x < -c and between
     upper = _piece(1.0 - share, -threshold, (threshold - m) / s, jnp.full_like(m, jnp.inf), s)
     lower = _piece(1.0 - share, threshold, jnp.full_like(m, -jnp.inf), (-threshold - m) / s, s)
     between = _piece(-share, -m, (-threshold - m) / s, (threshold - m) / s, s)
-    return p @ (upper + lower + between + left_over)
+    return (p * variance) @ (upper + lower + between + left_over)
 
 
-def _piece(
-    slope: PerStratum, offset: Scalar | PerStratum, low: PerStratum, high: PerStratum, s: PerStratum
-) -> PerStratum:
+def _piece(slope: PerStratum, offset: PerStratum, low: PerStratum, high: PerStratum, s: PerStratum) -> PerStratum:
     """Return E[(slope s u + offset)^2; low < u < high] for a standard normal u."""
     mass = jnp.where(low + high > 0.0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
     first = _pdf(low) - _pdf(high)

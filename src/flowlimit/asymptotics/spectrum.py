@@ -1,6 +1,6 @@
 """Spectrum of the dynamics linearised at its fixed point: every late curve is a sum of exponentials e^(-xt) over it.
 
-Without weight decay u = p + p R_w(p) solves p = u (1 - E[y/(u + y)]/delta), eq. (barRw), with y = sqrt(w^2 + alpha^4).
+Without weight decay u = p + p R_w(p) solves p = u (1 - E[y/(u + y)]/delta), eq. (barRw), y = s sqrt(w^2 + alpha^4).
 On the cut p = -x it is complex, and R_w(t) - R_w(infinity) is the integral of e^(-xt) Im u(-x)/(pi x): at large init
 scale the Marchenko-Pastur law. The cut begins at x = gamma, where the density rises like a square root. If small and
 large weights make it fall into bands, this is the band next to gamma, the only one that late times see.
@@ -39,7 +39,7 @@ class Spectrum(DoubleModule):
 @compiled
 def make_spectrum(nodes: LawNodes, u: Scalar, gamma: Scalar, aspect_ratio: Scalar) -> Spectrum:
     """Follow u along the cut by Newton's method, from its branch point."""
-    y, mass = nodes.root.ravel(), nodes.weights.ravel()
+    y, mass = nodes.speed.ravel(), nodes.weights.ravel()
 
     def laplace(u: Complex[Array, ""]) -> tuple[Complex[Array, ""], Complex[Array, ""]]:
         """Return p(u) and p'(u)."""

@@ -102,7 +102,7 @@ def state_evolution(
 
 def first_strength(model: DiagonalLinear, task: Regression, case: Case) -> Scalar:
     """Return t_1: lambda (1 + b_0) with b_0 = 1, or the size of the first noise without weight decay."""
-    noise = jnp.sqrt((task.noise_var + task.target_law.second_moment) / task.aspect_ratio)
+    noise = jnp.sqrt((task.noise_var + task.coordinate_law.signal) / task.aspect_ratio)
     return 2.0 * model.weight_decay if case == "lasso" else noise
 
 
@@ -113,11 +113,11 @@ def _evolve(model: DiagonalLinear, task: Regression, first: Scalar, num_steps: i
     def step(state: Any, _: Any) -> Any:
         noise_var, strength = state
         noise_std = jnp.sqrt(noise_var)
-        moments = shrinkage.moments(make_channel(task.target_law, noise_std), strength)
+        moments = shrinkage.moments(make_channel(task.coordinate_law, noise_std), strength)
         onsager, test = moments.slope / delta, moments.error + task.noise_var
         return (test / delta, model.weight_decay + onsager * strength), (noise_std, strength, onsager, test)
 
-    begin = (task.noise_var + task.target_law.second_moment) / delta, first
+    begin = (task.noise_var + task.coordinate_law.signal) / delta, first
     _, steps = lax.scan(step, begin, length=num_steps)
     good = is_valid(model, task, case) & jnp.isfinite(first) & (first >= 0.0)
     return StateEvolution(case, *(nan_unless(good, x) for x in steps))

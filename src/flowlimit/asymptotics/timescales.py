@@ -31,7 +31,8 @@ class Timescales(ClosedForm, DoubleModule):
     regime
         "large" for init scales above 1 (lazy, then rich), "small" for others (search, then descent).
     lazy
-        alpha^-2: time in which the linearised network learns.
+        1/(alpha^2 s): time in which the linearised network learns, alpha^-2 for features of variance 1. Of unequal
+        features s is the mean variance, weighted by what the teacher's output owes to each.
     rich
         2 log(alpha)/lambda: when weight decay has made the network small enough to leave the lazy phase; infinite
         without weight decay.
@@ -40,7 +41,8 @@ class Timescales(ClosedForm, DoubleModule):
         end of the lazy phase. `rich` takes 1 for r. NaN at aspect ratio 1 with label noise: least squares has no
         finite weights there.
     search
-        One over the typical pull, the root of E[(w* - z(0)/delta)^2]: time in which coordinates tell themselves apart.
+        One over the typical pull, the root of E[(s w* - sqrt(s) z(0)/delta)^2] for features of variance s: time in
+        which coordinates tell themselves apart.
     descent
         ``2 log(1/alpha)/(m - lambda)`` with m the median size of the pull over coordinates with w* != 0: when half of
         them have been learnt; infinite if fewer ever are. Its law over paths: `learnt`.
@@ -69,7 +71,7 @@ class Timescales(ClosedForm, DoubleModule):
 
     @property
     def pull(self) -> Channel:
-        """The law of w* - z(0)/delta, with z(0)/delta of variance (rho^2 + sigma^2)/delta."""
+        """The law of s w* - sqrt(s) z(0)/delta, with z(0)/delta of variance (rho^2 + sigma^2)/delta."""
         return _pull(self.task)
 
     def descent_time(self, pull: Points) -> Points:
@@ -122,40 +124,64 @@ def timescales(model: Model, task: Task) -> Timescales:
     """
     network, task = check_problem(model, task)
     scale, decay = init_scale(network), network.weight_decay
-    second = (task.target_law.second_moment + task.noise_var) / task.aspect_ratio + task.target_law.second_moment
+    p, mean, std, *_ = _pull(task)
+    second = p @ (mean**2 + std**2)
     large = not is_traced(scale) and float(scale) > 1.0
     positive = decay > 0.0
     when = lambda size: jnp.where(positive, jnp.log(scale**2 / size) / jnp.where(positive, decay, 1.0), jnp.inf)
-    excess = _median_size(task) - decay
+    median, lazy_square = _median_and_lazy(task)
+    excess = median - decay
     descent = jnp.where(excess > 0.0, -2.0 * jnp.log(scale) / jnp.where(excess > 0.0, excess, 1.0), jnp.inf)
     regime = "large" if large else "small"
-    rich = when(jnp.ones(())), when(jnp.sqrt(_lazy_square(task)))
-    times = (nan_unless(is_valid(network, task), x) for x in (scale**-2.0, *rich, second**-0.5, descent))
+    rich = when(jnp.ones(())), when(jnp.sqrt(lazy_square))
+    lazy = 1.0 / (scale**2 * _weighted_variance(task))
+    times = (nan_unless(is_valid(network, task), x) for x in (lazy, *rich, second**-0.5, descent))
     return Timescales(network, task, regime, *times)
 
 
+def _weighted_variance(task: Regression) -> Scalar:
+    """Return E[s^2 w*^2]/E[s w*^2]; E[s] without a teacher."""
+    (p, mean, std), s = task.coordinate_law.strata(), task.coordinate_law.variances()
+    signal = task.coordinate_law.signal
+    own = p @ (s**2 * (mean**2 + std**2)) / jnp.where(signal > 0.0, signal, 1.0)
+    return jnp.where(signal > 0.0, own, p @ s)
+
+
 def _lazy_square(task: Regression) -> Scalar:
-    """Return E[w^2] at the end of the lazy phase: least squares, or the interpolator of least l2 norm."""
-    delta, rho2, noise_var = task.aspect_ratio, task.target_law.second_moment, task.noise_var
-    gap = jnp.where(delta == 1.0, jnp.nan, jnp.abs(delta - 1.0))
-    fitted = jnp.where(noise_var > 0.0, noise_var / gap, 0.0)
-    return jnp.minimum(delta, 1.0) * (rho2 + fitted)
+    """Return E[w^2] at the end of the lazy phase: least squares, or the interpolator of least l2 norm.
+
+    Both are ridge regression without a ridge, of which w = x s/(s + kappa) with E[s/(s + kappa)] = min(delta, 1).
+    """
+    delta = jnp.where(task.aspect_ratio == 1.0, jnp.nan, task.aspect_ratio)
+    (p, mean, std), s = task.coordinate_law.strata(), task.coordinate_law.variances()
+    square, fewer = mean**2 + std**2, delta < 1.0
+    used = jnp.where(fewer, delta, 0.5)
+    kept = lambda log_kappa, given: given[1] @ (given[0] / (given[0] + jnp.exp(log_kappa))) - given[2]
+    lower, upper = (jnp.log(bound(s)) + jnp.log(1.0 / used - 1.0) for bound in (jnp.min, jnp.max))
+    root = monotone_root(kept, lower - 1e-3, upper + 1e-3, (s, p, used), rising=False)
+    kappa = jnp.where(fewer, jnp.exp(root), 0.0)
+    share = s / (s + kappa)
+    left = p @ (s * (1.0 - share) ** 2 * square) + task.noise_var
+    noise = jnp.where(left > 0.0, left / (delta - p @ share**2), 0.0)
+    return p @ (share**2 * (square + noise / s))
 
 
 def _pull(task: Regression) -> Channel:
-    return make_channel(task.target_law, jnp.sqrt((task.target_law.second_moment + task.noise_var) / task.aspect_ratio))
+    law = task.coordinate_law
+    return make_channel(law, jnp.sqrt((law.signal + task.noise_var) / task.aspect_ratio)).pull
 
 
 def _beyond(task: Regression, level: Float[Array, "levels"], *, zero: bool) -> Float[Array, "levels"]:
     """Return P(|pull| > level) given that w* is 0, or is not."""
     channel = _pull(task)
     rows = jax.vmap(lambda x: channel.above(x) + channel.below(-x))(level)
-    return rows @ task.target_law.strata().given(zero=zero)
+    return rows @ task.coordinate_law.strata().given(zero=zero)
 
 
-@compiled  # its function is new at every call: eagerly it would compile every time
-def _median_size(task: Regression) -> Scalar:
-    """Return the median of |pull| over coordinates with w* != 0."""
+@compiled  # functions of roots are new at every call: eagerly they would compile every time
+def _median_and_lazy(task: Regression) -> tuple[Scalar, Scalar]:
+    """Return the median of |pull| over coordinates with w* != 0, and E[w^2] at the end of the lazy phase."""
     missing = lambda level, task: 0.5 - _beyond(task, level[None], zero=False)[0]
-    _, mean, _ = task.target_law.strata()
-    return monotone_root(missing, jnp.zeros(()), jnp.max(jnp.abs(mean)) + 9.0 * jnp.max(_pull(task).std), task)
+    pull = _pull(task)
+    most = jnp.max(jnp.abs(pull.mean)) + 9.0 * jnp.max(pull.std)
+    return monotone_root(missing, jnp.zeros(()), most, task), _lazy_square(task)

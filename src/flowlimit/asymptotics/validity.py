@@ -17,10 +17,11 @@ from .case import Case, init_scale
 
 def is_valid(model: DiagonalLinear, task: Regression, case: Case | None = None) -> Bool[Array, ""]:
     """Return whether all numbers of a problem are in their ranges, and belong to the case if one is given."""
-    probability, mean, std = task.target_law.strata()
+    probability, mean, std = task.coordinate_law.strata()
     scale, decay, delta = init_scale(model), model.weight_decay, task.aspect_ratio
-    finite = [jnp.isfinite(x).all() for x in (scale, decay, delta, task.noise_var, mean, std)]
-    positive = [scale > 0.0, delta > 0.0]
+    variances = task.coordinate_law.variances()
+    finite = [jnp.isfinite(x).all() for x in (scale, decay, delta, task.noise_var, mean, std, variances)]
+    positive = [scale > 0.0, delta > 0.0, (variances > 0.0).all()]
     at_least_0 = [(x >= 0.0).all() for x in (decay, task.noise_var, probability, std)]
     return jnp.stack([*finite, *positive, *at_least_0, _belongs(decay, delta, case)]).all()
 

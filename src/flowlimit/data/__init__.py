@@ -1,6 +1,7 @@
-"""Real data: expression matrices, and the whitened designs that experiments take from them."""
+"""Real data: expression matrices, whitened designs that experiments take from them, and tables in their own basis."""
 
 from .designs import sample_design, whiten
 from .expression import load_expression, read_archive
+from .principal import principal_data
 
-__all__ = ["load_expression", "read_archive", "sample_design", "whiten"]
+__all__ = ["load_expression", "principal_data", "read_archive", "sample_design", "whiten"]

@@ -5,15 +5,16 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from ..types import Scalar
 from .stable import scaled_cosh, scaled_sinh
 
 NEWTON_STEPS = 12
 
 Points = Float[Array, "*points"]
+Scale = Float[Array, "..."] | float
+"""Of all points, or of each."""
 
 
-def soft_threshold(x: Points, threshold: Scalar | float) -> Points:
+def soft_threshold(x: Points, threshold: Scale) -> Points:
     """Shrink the size of x by a threshold, down to 0: the proximal operator of the l1 norm.
 
     Examples
@@ -25,7 +26,7 @@ def soft_threshold(x: Points, threshold: Scalar | float) -> Points:
 
 
 @jax.jit
-def mirror_threshold(x: Points, log_scale: Scalar | float, strength: Scalar | float) -> Points:
+def mirror_threshold(x: Points, log_scale: Scale, strength: Scale) -> Points:
     """Return y with e^log_scale sinh(y) + strength y = x.
 
     w = e^log_scale sinh(y) is the paper's f(x; a, b), the inverse of w + b asinh(w/a), eq. (fix_case3): the proximal

@@ -15,11 +15,13 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..numerics.log_rule import COARSE, ORDER, log_rule
+from ..numerics.principal import principal
 from ..types import PRNGKey, Scalar, is_traced
-from .checks import instance, integer, number, shown, vector
+from .checks import check_entries, instance, integer, number, shown, vector
 from .laws import DRAW_NORMALS, Law, Strata, Target, stratum_of
 
 LARGEST_DIM = 1_000_000
+FEWEST_ROWS = 3
 PerStratum = Float[Array, "strata"]
 
 
@@ -175,6 +177,39 @@ class Spectrum(FeatureLaw):
                 f"one for each"
             )
 
+    @classmethod
+    def from_data(cls, X: Any, y: Any) -> "Spectrum":
+        """Return the spectrum of a table: variances of its principal components, and a ridge estimate of the teacher.
+
+        Columns are centred, y is centred and has variance 1, and variances have the mean 1; the ridge is the one with
+        the least error on rows left out one by one. What y owes to the features then is ``signal``, and
+        ``1 - signal`` stands for the noise. `flowlimit.data.principal_data` returns the rows in the same basis.
+
+        What a limit with it assumes of the rows: that their principal components are independent of each other, not
+        only uncorrelated; that the table's covariance is that of new rows, for which it should have many more rows than
+        are trained on; and that y is linear in the features, with noise of one size. A diagonal network is trained on
+        the principal components, not on the columns; a linear model does not tell the two apart.
+
+        Parameters
+        ----------
+        X
+            The features, a row per sample, in any units that are comparable.
+        y
+            What is predicted.
+
+        Examples
+        --------
+        >>> import numpy as np, flowlimit as fl
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 3)) * np.array([2.0, 1.0, 0.5])
+        >>> law = fl.Spectrum.from_data(X, X @ np.array([0.0, 1.0, 0.0]) + 0.5 * rng.normal(size=400))
+        >>> np.asarray(law.variances()).round(1).tolist(), round(float(law.signal), 1)
+        ([2.3, 0.6, 0.1], 0.8)
+        """
+        table, labels = check_table(X, y)
+        found = principal(table, labels)
+        return cls(found.variances, found.weights)
+
     def strata(self) -> Strata:
         """One atom per coordinate."""
         count = self.targets.shape[0]
@@ -242,6 +277,22 @@ class PowerLaw(FeatureLaw):
         j = jnp.arange(1.0, self.dim + 1.0)
         power = j**-self.source
         return Spectrum(j**-self.capacity, jnp.sqrt(self.dim * power / jnp.sum(power) * j**self.capacity))
+
+
+def check_table(X: Any, y: Any) -> tuple[Float[np.ndarray, "rows columns"], Float[np.ndarray, "rows"]]:
+    """Return a table of features and labels, or refuse it: at least three rows, and something to predict."""
+    fix = "needs numbers, a row per sample, e.g. fl.Spectrum.from_data(X, y) with X of shape (rows, columns)"
+    try:
+        table, labels = (np.asarray(value, dtype=float) for value in (X, y))
+    except (TypeError, ValueError):
+        raise TypeError(f"X, y: given {shown(X)} and {shown(y)}, {fix}") from None
+    if table.ndim != 2 or labels.shape != table.shape[:1] or len(labels) < FEWEST_ROWS:
+        raise ValueError(f"X, y: given shapes {table.shape} and {labels.shape}, {fix}, and at least {FEWEST_ROWS} rows")
+    for name, values in (("X", table), ("y", labels)):
+        check_entries(name, values, "needs finite numbers")
+        if not np.ptp(values, axis=0).max(initial=0.0) > 0.0:
+            raise ValueError(f"{name}: given one whose rows are all alike, needs something that varies")
+    return table, labels
 
 
 def _normals(key: PRNGKey, shape: tuple[int, ...]) -> Float[Array, "draws normals"]:

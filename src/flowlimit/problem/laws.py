@@ -124,6 +124,15 @@ class Law(Target):
         probability, mean, std = self.strata()
         return jnp.sum(probability * (mean**2 + std**2))
 
+    @property
+    def signal(self) -> Scalar:
+        """Variance of the teacher's output: the second moment, since features have variance 1."""
+        return self.second_moment
+
+    def variances(self) -> Float[Array, "strata"]:
+        """Variances of the features in each stratum: 1."""
+        return jnp.ones_like(self.strata().probability)
+
     def draw(self, normals: Float[Array, "normals"]) -> Scalar:
         """Return one draw, made from two standard normals."""
         probability, mean, std = self.strata()

@@ -175,10 +175,11 @@ class Regression(Task):
     design: Design = eqx.field(default=GaussianDesign(), converter=instance("design", Design, "fl.GaussianDesign()"))
 
     @property
-    def target_law(self) -> Law:
-        """Law of the target, for what is known of features of equal variance alone: it refuses others before."""
-        assert self.target is not None
-        return self.target
+    def coordinate_law(self) -> Law | FeatureLaw:
+        """Law of w* and of its feature's variance, for closed forms; the variance is 1 beside a plain target."""
+        own = self.target if self.features is None else self.features
+        assert own is not None  # checked at construction
+        return own
 
     @property
     def loss(self) -> SquaredLoss:

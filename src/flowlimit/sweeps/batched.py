@@ -36,7 +36,9 @@ def is_batched(problem: Swept, points: Points) -> bool:
     if problem.verb not in VERBS or problem.options or points.numeric != set(points.names):
         return False
     model, task = problem.nouns["model"], problem.nouns["task"]
-    if model.diagonal_form() is not model or task.regression_form() is not task or task.feature_law is not None:
+    if model.diagonal_form() is not model or task.regression_form() is not task:
+        return False
+    if task.feature_law is not None:  # of many strata each, a batch of which needs too much memory
         return False
     return all("." in name and is_scalar(problem.own(name)) for name in points.names)
 
