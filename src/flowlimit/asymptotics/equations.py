@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from ..numerics.compiling import compiled
 from ..numerics.roots import near_root, newton_root
 from ..problem.tasks import Regression
 from ..types import Scalar
@@ -47,15 +48,19 @@ class Equations(eqx.Module):
 
     def evaluate(self, log_noise: Scalar, log_strength: Scalar, *, rough: bool = False) -> Pair:
         """Return E[s (w - w*)^2] and the balance."""
-        strength = jnp.exp(log_strength)
-        moments = self.shrinkage.moments(
-            make_channel(self.task.coordinate_law, jnp.exp(log_noise)), strength, rough=rough
-        )
-        return moments.error, self.balance(strength, moments)
+        return _evaluate(self, log_noise, log_strength, rough)
 
     def raised(self, log_noise: Scalar, error: Scalar) -> Scalar:
         """Return log((error + sigma^2)/delta) - log noise^2, what state evolution would add."""
         return jnp.log(error + self.task.noise_var) - jnp.log(self.task.aspect_ratio) - 2.0 * log_noise
+
+
+@compiled  # a program of its own within others: traced once or twice, not at each of its seven places
+def _evaluate(equations: Equations, log_noise: Scalar, log_strength: Scalar, rough: bool) -> Pair:
+    strength = jnp.exp(log_strength)
+    channel = make_channel(equations.task.coordinate_law, jnp.exp(log_noise))
+    moments = equations.shrinkage.moments(channel, strength, rough=rough)
+    return moments.error, equations.balance(strength, moments)
 
 
 class LassoEquations(Equations):

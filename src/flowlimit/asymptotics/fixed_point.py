@@ -108,6 +108,10 @@ class FixedPoint(ClosedForm, DoubleModule):
             heights = heights * (1.0 + self._strengths[None] / root[:, None])
         return heights.sum(axis=1).reshape(w.shape)
 
+    def own_numbers(self) -> dict[str, Scalar]:
+        """Return all numbers by name, from one program: those that are properties would take a dozen small ones."""
+        return _numbers_of(self)
+
     def true_positive_rate(self, level: Scalar | float = 0.0) -> Scalar:
         """Return the probability that abs(w(infinity)) is above a level, given w* != 0."""
         return self._rate(level, zero=False)
@@ -166,12 +170,17 @@ def fixed_point(model: Model, task: Task, *, case: Case | None = None) -> FixedP
     """
     network, task = check_problem(model, task)
     point = _solve(network, task, choose_case(network, task, case))
-    if not is_traced(point.residual) and not point.residual <= LARGEST_RESIDUAL:
+    if not is_traced(point.residual) and not float(point.residual) <= LARGEST_RESIDUAL:
         raise FlowlimitError(
             f"the fixed point's equations were solved to {float(point.residual):.1g} only, needs {LARGEST_RESIDUAL:g}; "
             f"given {model}, {task}"
         )
     return point
+
+
+@compiled
+def _numbers_of(point: FixedPoint) -> dict[str, Scalar]:
+    return {name: getattr(point, name) for name in point.NUMBERS}
 
 
 @compiled

@@ -6,6 +6,7 @@ for aspect ratio < 1, and between -min y and 0 for > 1. The singularity is a squ
 t^(-3/2) stands before the exponential.
 """
 
+import math
 from typing import Any, Literal
 
 import equinox as eqx
@@ -134,7 +135,7 @@ def convergence_rate(model: Model, task: Task, *, case: Case | None = None) -> R
     if point.case == "threshold":
         raise ValueError(NO_RATE)
     rate = _rate(point)
-    if not is_traced(rate.gamma) and not jnp.isfinite(rate.gamma):
+    if not is_traced(rate.gamma) and not math.isfinite(rate.gamma):
         raise FlowlimitError(f"the equation behind gamma has no root in its bounds; given {model}, {task}")
     return rate
 

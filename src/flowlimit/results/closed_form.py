@@ -88,7 +88,11 @@ class ClosedForm(Comparable):
                 f"jax.tree.map(lambda x: x[0], batch)"
             )
         numbers = {name: number for inner in self.INNER for name, number in getattr(self, inner)._numbers().items()}
-        return numbers | {name: getattr(self, name) for name in self.NUMBERS}
+        return numbers | dict(self.own_numbers())
+
+    def own_numbers(self) -> Mapping[str, Any]:
+        """Return the attributes that are numbers, by name."""
+        return {name: getattr(self, name) for name in self.NUMBERS}
 
     def _array(self, name: str) -> np.ndarray:
         value = getattr(self, name)

@@ -41,8 +41,7 @@ def values_of(result: Any) -> Values:
 
 @values_of.register
 def _(result: FixedPoint) -> Values:
-    numbers = {name: getattr(result, name) for name in result.NUMBERS}
-    return numbers | {"case": np.asarray(float(CASES.index(result.case)))}
+    return dict(result.own_numbers()) | {"case": np.asarray(float(CASES.index(result.case)))}
 
 
 @values_of.register
