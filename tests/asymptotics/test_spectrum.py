@@ -77,6 +77,18 @@ def test_a_tail_needs_finite_values(odd):
         fl.fit_tail(record, start=2.0, stop=9.0)
 
 
+def test_a_tail_names_the_record_whose_model_has_none():
+    record = fl.Runs(
+        np.arange(3.0),
+        {"train_error": np.ones((1, 3))},
+        False,
+        model=fl.Linear(),
+        task=fl.Regression(0.5, noise_var=0.01, target=fl.Normal()),
+    )
+    with pytest.raises(TypeError, match=r"record: model: given Linear\(\)"):
+        fl.fit_tail(record, start=1.0, stop=2.0)
+
+
 @pytest.mark.slow
 def test_tail_of_a_limit():
     """Rate and power against the solver: fitted on a decade of the training error, within 2% on the next two."""

@@ -227,6 +227,7 @@ REFUSALS = [
     ({"save_at": [0.0], "weights_at": [1.0]}, "weights_at: given 1, which save_at does not have"),
     ({"rtol": 1.0}, "rtol: given 1.0"),
     ({"devices": []}, "devices: given none"),
+    ({"devices": -1}, "devices: given int"),
     ({"observables": {"loss": abs}}, "observables: given 'loss'.*needs a name other than train_error"),
     ({"observables": {"x": 3}}, "observables: given 'x': 3"),
     ({"observables": {"time": abs}}, "observables: given 'time'"),

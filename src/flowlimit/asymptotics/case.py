@@ -21,8 +21,8 @@ def check_model(model: Model) -> DiagonalLinear:
     network = model.diagonal_form() if isinstance(model, Model) else None
     if network is None:
         raise TypeError(
-            f"model: given {model}, needs fl.DiagonalLinear of depth 2 without truncation, or a model with the same "
-            f"flow whose diagonal_form() returns it"
+            f"model: given {shown(model)}, needs fl.DiagonalLinear of depth 2 without truncation, or a model with the "
+            f"same flow whose diagonal_form() returns it"
         )
     return network
 

@@ -96,7 +96,7 @@ def fit_tail(
     start, stop = (float(number(word, above=0.0)(time)) for word, time in (("start", start), ("stop", stop)))
     if not 0.0 < start < stop:
         raise ValueError(f"start, stop: given {start:g} and {stop:g}, need 0 < start < stop")
-    rate = convergence_rate(record.noun("model"), record.noun("task"))
+    rate = _rate_of(record)
     point = rate.point
     end = float(point.train_error if name == "train_error" else point.test_error)
     alone = name == "train_error" or float(rate.test_rate) == float(rate.train_rate)
@@ -117,6 +117,13 @@ def fit_tail(
     columns = _columns(rate, terms, record.times[inside]) / excess[:, None]
     fit = lambda given: tuple(map(float, np.linalg.lstsq(given, np.ones(len(excess)), rcond=None)[0]))
     return Tail(rate, name, end, terms, fit(columns[:, :-1]), fit(columns), float(start), float(stop))
+
+
+def _rate_of(record: Limit | Runs) -> Rate:
+    try:
+        return convergence_rate(record.noun("model"), record.noun("task"))
+    except (TypeError, ValueError) as error:  # says what its model or task must be
+        raise type(error)(f"record: {error}") from None
 
 
 @own_settings()

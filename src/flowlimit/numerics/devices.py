@@ -5,7 +5,7 @@ devices. So what depends on a clock or on a user's answer must be agreed on, and
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,9 +27,9 @@ def usable_cores() -> int:
 
 def checked_devices(devices: Sequence[Any]) -> Devices:
     """Return the devices, or refuse what is none, what is there twice, and a job that this process has no part in."""
-    given = tuple(devices)
+    given = tuple(devices) if isinstance(devices, Iterable) else (devices,)
     if not given or not all(isinstance(device, jax.Device) for device in given):
-        what = f"{given!r}" if given else "none"
+        what = f"{', '.join(type(one).__name__ for one in given):.200}" if given else "none"
         raise ValueError(f"devices: given {what}, needs at least one jax device, e.g. devices=jax.devices()")
     if len(set(given)) < len(given):
         raise ValueError(f"devices: given {len(given)} devices, some of them twice, e.g. give devices=jax.devices()")
