@@ -59,7 +59,7 @@ def compiled(function: Callable[..., Any] | None = None, *, donate: Donate = "no
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        traced = is_staged() or any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs)))
+        traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))) or is_staged()
         return (inner if traced else outer())(*args, **kwargs)  # options are for whole programs
 
     return call
