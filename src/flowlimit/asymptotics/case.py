@@ -48,7 +48,7 @@ def init_scale(model: DiagonalLinear) -> Scalar:
 def choose_case(model: DiagonalLinear, task: Regression, case: Case | None = None) -> Case:
     """Return the case of a problem; the one given if the problem's numbers are traced."""
     if case is not None and case not in CASES:
-        raise ValueError(f"case: given {case!r}, needs one of {', '.join(CASES)}")
+        raise ValueError(f"case: given {shown(case)}, needs one of {', '.join(CASES)}")
     if is_traced(model.weight_decay) or is_traced(task.aspect_ratio):
         if case is None:
             needs = " or ".join(f"case={name!r}" for name in CASES)
@@ -56,7 +56,7 @@ def choose_case(model: DiagonalLinear, task: Regression, case: Case | None = Non
         return case
     own = _own_case(model, task)
     if case not in (None, own):
-        raise ValueError(f"case: given {case!r}, but this problem is {own!r}")
+        raise ValueError(f"case: given {shown(case)}, but this problem is {own!r}")
     return own
 
 

@@ -20,8 +20,8 @@ from .shrinkage import make_shrinkage
 from .validity import is_valid, nan_unless
 
 PerStep = Float[Array, "steps"]
-MOST_STEPS = 10**7
-"""Numbers of every step are kept."""
+MOST_STEPS = 10**5
+"""Numbers of every step are kept; it is at its fixed point long before."""
 check_steps = integer("num_steps", at_least=1, at_most=MOST_STEPS, example=100)
 check_start = number("start", above=0.0)
 

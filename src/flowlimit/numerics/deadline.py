@@ -7,6 +7,7 @@ from jax.sharding import Mesh
 
 from .devices import any_process
 from .memory import as_finite
+from .shown import shown
 
 
 class OutOfTimeError(Exception):
@@ -57,5 +58,7 @@ def checked_seconds(name: str, seconds: Any) -> float | None:
         return None
     number = as_finite(seconds)
     if not number > 0.0:
-        raise ValueError(f"{name}: given {seconds!r}, needs seconds above 0, or None for no limit, e.g. {name}=60.0")
+        raise ValueError(
+            f"{name}: given {shown(seconds)}, needs seconds above 0, or None for no limit, e.g. {name}=60.0"
+        )
     return number

@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import Any
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder; what no path can be (too long, a null character) is not."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def sync(path: Path) -> None:
     """Wait until a file, or a folder's list of names, is on the disk."""
     handle = os.open(path, os.O_RDONLY)

@@ -7,6 +7,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from .shown import shown
+
 PROGRAMS, PANEL_PROGRAMS = 570 * 2**20, 750 * 2**20
 """Bytes that jax, its compiler and compiled programs add to a process, and with the larger programs of panels; measured
 by benchmarks/memory_of_solves.py."""
@@ -22,7 +24,9 @@ def checked_bytes(name: str, value: Any) -> float:
     """
     number = as_finite(value)
     if not number > 0.0:
-        raise ValueError(f"{name}: given {value!r}, needs a number of bytes above 0, e.g. {name}=4 * 2**30 for 4 GiB")
+        raise ValueError(
+            f"{name}: given {shown(value)}, needs a number of bytes above 0, e.g. {name}=4 * 2**30 for 4 GiB"
+        )
     return number
 
 
@@ -31,15 +35,15 @@ def as_finite(value: Any) -> float:
 
     Examples
     --------
-    >>> as_finite(2), as_finite(10**400), as_finite("2")
-    (2.0, 1e+300, nan)
+    >>> as_finite(2), as_finite(10**400), as_finite(-(10**400)), as_finite("2")
+    (2.0, 1e+300, -1e+300, nan)
     """
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:
         return min(float(value), 1e300)
     except OverflowError:  # an int beyond double precision
-        return 1e300
+        return 1e300 if value > 0 else -1e300
 
 
 def machine_bytes() -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ..types import PRNGKey
+from .shown import shown
 
 
 class Purpose(enum.IntEnum):
@@ -44,7 +45,7 @@ def as_key(key: Any) -> PRNGKey:
         return jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim == 0:
         return key
-    raise TypeError(f"key: given {key!r}, needs an int or a single jax key, e.g. key=0 or key=jax.random.key(0)")
+    raise TypeError(f"key: given {shown(key)}, needs an int or a single jax key, e.g. key=0 or key=jax.random.key(0)")
 
 
 def stream(key: PRNGKey, purpose: Purpose, index: int | Int[Array, ""] = 0) -> PRNGKey:

@@ -11,12 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.shown import shown
 from ..types import Number, Scalar, is_traced
 
 SMALLEST, LARGEST = 1e-75, 1e75
 """Sizes of numbers other than 0: fourth powers are taken (of an init scale, say), and doubles end at 1e+-308."""
-SHOWN = 200
-"""Characters of a value that a message shows."""
+LARGEST_INT = 2**53
+"""Beyond it, not every int is a number of double precision."""
 
 
 def number(
@@ -66,12 +67,13 @@ def vector(
 
 
 def integer(name: str, *, at_least: int, example: int, at_most: int | None = None) -> Callable[[int], int]:
-    """Converter to a static int."""
-    most = "" if at_most is None else f" and at most {at_most}"
+    """Converter to a static int; none is taken that double precision does not hold."""
 
     def convert(value: Any) -> int:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or value < at_least or (at_most is not None and value > at_most):
+        largest = LARGEST_INT if at_most is None else at_most
+        if not whole or not at_least <= value <= largest:
+            most = "" if at_most is None and not (whole and value > largest) else f" and at most {largest}"
             needs = f"needs an int of at least {at_least}{most}, e.g. {name}={example}"
             raise ValueError(f"{name}: given {shown(value)}, {needs}")
         return int(value)
@@ -118,22 +120,6 @@ def names_of(name: str, value: Any, example: str) -> tuple[str, ...]:
     if not words or not all(isinstance(word, str) for word in words):
         raise ValueError(f"{name}: given {shown(value)}, needs at least one name, e.g. {name}={example}")
     return words
-
-
-def shown(value: Any) -> str:
-    """Return how a value prints, cut where it is long.
-
-    Examples
-    --------
-    >>> shown(10**5000), len(shown("a" * 1000))
-    ('an int', 203)
-    """
-    try:
-        text = repr(value)
-    except Exception:  # an int of thousands of digits; and whatever a class of theirs raises
-        return f"an {type(value).__name__}" if isinstance(value, int) else f"a {type(value).__name__}"
-    text = " ".join(line.strip() for line in text.splitlines())
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def as_float(name: str, value: Any, fix: str) -> Array:

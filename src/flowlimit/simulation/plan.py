@@ -4,7 +4,6 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import diffrax
@@ -16,9 +15,9 @@ from jax.sharding import Mesh
 
 from ..numerics.compiling import compiled
 from ..numerics.devices import checked_devices
-from ..numerics.memory import gibibytes
+from ..numerics.memory import as_finite, gibibytes
 from ..numerics.streams import as_key
-from ..problem.checks import shown
+from ..problem.checks import integer, shown
 from ..problem.clocks import Clock, StepClock
 from ..problem.flow import Flow, make_flow
 from ..problem.models import Model
@@ -38,6 +37,8 @@ from .steps import StepEngine
 from .stiffness import is_stiff
 
 DEFAULT_TRIALS = 10
+check_dim = integer("dim", at_least=1, example=1000)
+check_trials = integer("trials", at_least=1, example=10)
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,12 @@ def make_plan(
     if save_at is None:  # a grid of our choosing makes room for what is asked for
         saves = np.union1d(saves, weights)
     weights = _among(weights, saves, training.clock)
-    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not 1e-12 <= rtol <= 1e-2:
+    if not 1e-12 <= as_finite(rtol) <= 1e-2:
         raise ValueError(f"rtol: given {shown(rtol)}, needs a number from 1e-12 to 1e-2, e.g. rtol=1e-6")
     if solver is not None and not isinstance(solver, diffrax.AbstractAdaptiveSolver):
-        raise TypeError(f"solver: given {solver!r}, needs an adaptive diffrax solver, e.g. solver=diffrax.Dopri8()")
+        raise TypeError(
+            f"solver: given {shown(solver)}, needs an adaptive diffrax solver, e.g. solver=diffrax.Dopri8()"
+        )
     return Plan(
         task=task,
         groups=_groups(models, task, training, dim, samples / dim, rtol, solver),
@@ -150,7 +153,7 @@ def _mesh(devices: Sequence[Any] | None, devices_per_trial: Any, trials: int) ->
     if not isinstance(own, int | np.integer) or isinstance(own, bool) or own < 1 or len(every) % own:
         fits = [n for n in range(1, len(every) + 1) if not len(every) % n]
         raise ValueError(
-            f"devices_per_trial: given {own!r}, needs a number that divides the {len(every)} devices, "
+            f"devices_per_trial: given {shown(own)}, needs a number that divides the {len(every)} devices, "
             f"e.g. devices_per_trial={fits[-1]}"
         )
     # More devices than trials have work for stay idle, unless another process would have none: it must take part.
@@ -164,33 +167,32 @@ def _check_nouns(models: Sequence[Any], task: Any, training: Any) -> None:
         raise ValueError("model: given an empty list, needs at least one model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     for model in models:
         if not isinstance(model, Model):
-            raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
+            raise TypeError(f"model: given {shown(model)}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     if not isinstance(task, DataSource):
         raise TypeError(
-            f"task: given {task!r}, needs a task or a Dataset, e.g. fl.Regression(0.5, noise_var=0.01, "
+            f"task: given {shown(task)}, needs a task or a Dataset, e.g. fl.Regression(0.5, noise_var=0.01, "
             f"target=fl.Bernoulli(0.1))"
         )
     if not isinstance(training, Training):
-        raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
+        raise TypeError(f"training: given {shown(training)}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
 
 
 def _size(models: Sequence[Model], task: DataSource, dim: Any) -> tuple[int, int]:
     matrix = shared_data(task).X
     if matrix is not None:
         if dim not in (None, matrix.shape[1]):
-            raise ValueError(f"dim: given {dim}, but the matrix has {matrix.shape[1]} columns; leave dim out")
+            raise ValueError(f"dim: given {shown(dim)}, but the matrix has {matrix.shape[1]} columns; leave dim out")
         samples, dim = matrix.shape
-    elif not isinstance(dim, int | np.integer) or isinstance(dim, bool) or dim < 1:
-        raise ValueError(f"dim: given {dim!r}, needs the number of coordinates, e.g. dim=1000")
     else:
         assert isinstance(task, Task)
-        samples, dim = task.samples(int(dim)), int(dim)
+        dim = check_dim(dim)
+        samples = task.samples(dim)
     for model in models:
         given = model.num_coordinates
         if given is not None and (task.is_random or given != dim):
             raise ValueError(
-                f"model: given {model!r}, with one number for each of {given} coordinates; that needs a Dataset of "
-                f"that dim; for random numbers give their law, e.g. init_scale=fl.Empirical(scales)"
+                f"model: given {shown(model)}, with one number for each of {given} coordinates; that needs a Dataset "
+                f"of that dim; for random numbers give their law, e.g. init_scale=fl.Empirical(scales)"
             )
     return samples, dim
 
@@ -208,13 +210,15 @@ def _check_target(models: Sequence[Model], task: DataSource, observables: Observ
             continue  # the one start that is not a function of a single coordinate
         near, far = (_first_start(model, jnp.zeros(model.num_normals), w) for w in (jnp.zeros(()), jnp.ones(())))
         if not np.array_equal(near, far):
-            raise ValueError(f"model: given {model!r}, whose start depends on the target; give the Dataset its w_star")
+            raise ValueError(
+                f"model: given {shown(model)}, whose start depends on the target; give the Dataset its w_star"
+            )
     for name, function in observables:
         try:
             jax.eval_shape(lambda w, function=function: function(w, None), jnp.zeros(()))
         except TypeError:
             raise ValueError(
-                f"observables: given {name!r}, which uses w_star; give the Dataset its w_star, or leave it out"
+                f"observables: given {shown(name)}, which uses w_star; give the Dataset its w_star, or leave it out"
             ) from None
 
 
@@ -222,8 +226,7 @@ def _trials(models: Sequence[Model], task: DataSource, training: Training, trial
     random = task.is_random or any(is_random(model, training) for model in models)
     if trials is None:
         return DEFAULT_TRIALS if random else 1
-    if not isinstance(trials, int | np.integer) or isinstance(trials, bool) or trials < 1:
-        raise ValueError(f"trials: given {trials!r}, needs an int of at least 1, e.g. trials=10")
+    trials = check_trials(trials)
     if trials > 1 and not random:
         raise ValueError(
             f"trials: given {trials}, but data and starts are fixed, so that all trials would be the same;"

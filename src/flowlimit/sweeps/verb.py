@@ -137,7 +137,7 @@ def _shard(shard: tuple[int, int] | str | None) -> tuple[int, int]:
     except (ValueError, TypeError):
         own, of = -1, 0
     if not 0 <= own < of:
-        raise ValueError(f"shard: given {shard!r}, needs one of n counted from 0, e.g. shard='0/8' to shard='7/8'")
+        raise ValueError(f"shard: given {shown(shard)}, needs one of n counted from 0, e.g. shard='0/8' to shard='7/8'")
     return own, of
 
 
@@ -175,7 +175,7 @@ def _layout(problem: Swept, points: Points, block_size: int | None) -> Layout:
 def _block_size(problem: Swept, points: Points, block_size: int | None) -> int:
     if block_size is not None:
         if not isinstance(block_size, int) or isinstance(block_size, bool) or block_size < 1:
-            raise ValueError(f"block_size: given {block_size!r}, needs an int of at least 1, e.g. block_size=64")
+            raise ValueError(f"block_size: given {shown(block_size)}, needs an int of at least 1, e.g. block_size=64")
         return block_size
     most = LARGEST_BATCH if is_batched(problem, points) else LARGEST_BLOCK
     least = LARGEST_BLOCK if is_batched(problem, points) else 1

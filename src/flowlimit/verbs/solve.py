@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from ..dmft import AbstractSolver, SolverAnswer, SolverRequest, default_solver
 from ..numerics.deadline import Deadline, checked_seconds
 from ..numerics.devices import checked_devices
-from ..numerics.memory import checked_bytes
+from ..numerics.memory import as_finite, checked_bytes
 from ..numerics.precision import own_settings
 from ..numerics.programs import drop_programs
 from ..numerics.streams import as_key
@@ -142,25 +141,26 @@ def solve_dmft(
 
 def _check(model: Any, task: Any, training: Any, rtol: Any, start: Any, solver: Any) -> None:
     if not isinstance(model, Model):
-        raise TypeError(f"model: given {model!r}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
+        raise TypeError(f"model: given {shown(model)}, needs a model, e.g. fl.DiagonalLinear(init_scale=0.3)")
     if not isinstance(task, Task):
         raise TypeError(
-            f"task: given {task!r}, needs a law of the data, e.g. fl.Regression(0.5, noise_var=0.01, "
+            f"task: given {shown(task)}, needs a law of the data, e.g. fl.Regression(0.5, noise_var=0.01, "
             f"target=fl.Bernoulli(0.1)); concrete data have no limit, see fl.simulate"
         )
     if not isinstance(training, Training):
-        raise TypeError(f"training: given {training!r}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
+        raise TypeError(f"training: given {shown(training)}, needs a training, e.g. fl.GradientFlow(horizon=100.0)")
     if not task.loss.closes and not training.clock.in_steps:
         raise ValueError(
-            f"training: given {training!r}; the limit of a {type(task.loss).__name__} is solved for gradient descent, "
-            f"e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step does to 0"
+            f"training: given {shown(training)}; the limit of a {type(task.loss).__name__} is solved for gradient "
+            f"descent, e.g. fl.GradientDescent(step_size=0.1, num_steps=100), which tends to the flow as the step "
+            f"does to 0"
         )
     if model.num_coordinates is not None:
         raise ValueError(
-            f"model: given {model!r}, with one number for each of {model.num_coordinates} coordinates, which has no "
-            f"limit; give their law, e.g. init_scale=fl.Empirical(scales)"
+            f"model: given {shown(model)}, with one number for each of {model.num_coordinates} coordinates, which has "
+            f"no limit; give their law, e.g. init_scale=fl.Empirical(scales)"
         )
-    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not SMALLEST_RTOL <= float(rtol) < 1.0:
+    if not SMALLEST_RTOL <= as_finite(rtol) < 1.0:
         raise ValueError(f"rtol: given {shown(rtol)}, needs a number from {SMALLEST_RTOL:g} to 1, e.g. rtol=1e-2")
     if start is not None and not isinstance(start, Limit):
         raise TypeError(f"start: given {type(start).__name__}, needs a limit, e.g. what fl.solve_dmft returned")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.disk import SEAL, DamagedError, check_folder, write_folder
+from ..numerics.disk import SEAL, DamagedError, check_folder, is_there, write_folder
 from ..numerics.plain_zarr import arrays, as_it_is, read_node
 from ..problem.checks import shown
 from ..problem.noun import Noun, from_dict
@@ -108,9 +108,11 @@ def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any
     import xarray as xr
 
     if not isinstance(path, str | Path):
-        raise TypeError(f"path: given {path!r}, needs the path of a store that fl.save wrote, e.g. 'limit.zarr'")
-    if not Path(path).exists():
-        raise FileNotFoundError(f"{path} does not exist; give the path of a store that fl.save wrote")
+        raise TypeError(f"path: given {shown(path)}, needs the path of a store that fl.save wrote, e.g. 'limit.zarr'")
+    if not is_there(Path(path)):
+        raise FileNotFoundError(
+            f"path: given {shown(str(path))}, which does not exist; give the path of a store that fl.save wrote"
+        )
     if not (Path(path) / "zarr.json").is_file():
         raise ValueError(f"{path} is no zarr store; give the path of a store that fl.save wrote")
     _check_format(Path(path))
@@ -182,7 +184,7 @@ def _noun(name: str, given: Any, saved: dict[str, Any] | None) -> Any:
     if given is not None:
         if not isinstance(given, Noun) or not same(given.to_dict(), saved):
             raise ValueError(
-                f"{name}: given {given!r}, but the file is of {saved}; give that one, or leave {name}= out"
+                f"{name}: given {shown(given)}, but the file is of {saved}; give that one, or leave {name}= out"
             )
         return given
     try:
