@@ -38,8 +38,8 @@ class Timescales(ClosedForm, DoubleModule):
         without weight decay.
     rich_sharp
         log(alpha^2/r)/lambda, when alpha^2 e^(-lambda t) has come down to the root mean square r of the weights at the
-        end of the lazy phase. `rich` takes 1 for r. NaN at aspect ratio 1 with label noise: least squares has no
-        finite weights there.
+        end of the lazy phase. `rich` takes 1 for r. Minus infinity at aspect ratio 1 with label noise: weights of
+        least squares are not finite there.
     search
         One over the typical pull, the root of E[(s w* - sqrt(s) z(0)/delta)^2] for features of variance s: time in
         which coordinates tell themselves apart.
@@ -152,7 +152,7 @@ def _lazy_square(task: Regression) -> Scalar:
 
     Both are ridge regression without a ridge, of which w = x s/(s + kappa) with E[s/(s + kappa)] = min(delta, 1).
     """
-    delta = jnp.where(task.aspect_ratio == 1.0, jnp.nan, task.aspect_ratio)
+    delta = task.aspect_ratio
     (p, mean, std), s = task.coordinate_law.strata(), task.coordinate_law.variances()
     square, fewer = mean**2 + std**2, delta < 1.0
     used = jnp.where(fewer, delta, 0.5)
@@ -162,7 +162,8 @@ def _lazy_square(task: Regression) -> Scalar:
     kappa = jnp.where(fewer, jnp.exp(root), 0.0)
     share = s / (s + kappa)
     left = p @ (s * (1.0 - share) ** 2 * square) + task.noise_var
-    noise = jnp.where(left > 0.0, left / (delta - p @ share**2), 0.0)
+    free = jnp.where(delta == 1.0, 0.0, delta - p @ share**2)  # what sums of probabilities leave is rounding
+    noise = jnp.where(left > 0.0, left / free, 0.0)
     return p @ (share**2 * (square + noise / s))
 
 
