@@ -107,9 +107,11 @@ def campaign(arguments: argparse.Namespace):
     for (samples, dim), covariance, entries, init_scale, training in kinds:
         root, began = make_root(covariance, dim), time.perf_counter()
         nouns = fl.DiagonalLinear(init_scale), TRAININGS[training](STEPS[covariance])
-        found = [one_set(*nouns, samples, root, entries, seed, arguments.probes) for seed in range(arguments.sets)]
+        seeds = range(arguments.first_seed, arguments.first_seed + arguments.sets)
+        found = [one_set(*nouns, samples, root, entries, seed, arguments.probes) for seed in seeds]
         kind = {"samples": samples, "dim": dim, "covariance": covariance, "entries": entries}
         kind |= {"init_scale": init_scale, "training": training, "probes": arguments.probes}
+        kind |= {"first_seed": arguments.first_seed}
         yield kind | judge(found) | {"seconds": time.perf_counter() - began}
 
 
@@ -118,6 +120,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     size = lambda text: tuple(int(part) for part in text.split("x"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--first-seed", type=int, default=0, help="new data sets: seeds from here on")
     parser.add_argument("--sizes", type=size, nargs="+", default=[(250, 500), (500, 1000), (2000, 1000)])
     parser.add_argument("--covariances", nargs="+", default=list(COVARIANCES), choices=COVARIANCES)
     parser.add_argument("--entries", nargs="+", default=["normal"], choices=ENTRIES)
