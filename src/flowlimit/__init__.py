@@ -11,8 +11,8 @@ __version__ = "0.1.0.dev0"
 # Public name -> module that defines it. The stub __init__.pyi says the same to type checkers; a test compares the two.
 _HOMES = {
     "results": [
-        *("Code", "Curve", "Curves", "Estimate", "EstimateStats", "FlowlimitError", "Kernels", "Limit"),
-        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "SolveStats", "Stopping"),
+        *("Choice", "Code", "Curve", "Curves", "Estimate", "EstimateStats", "FlowlimitError", "Kernels", "Limit"),
+        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "Selection", "SolveStats", "Stopping"),
     ],
     "asymptotics.amp": ["MessagePassing", "amp"],
     "asymptotics.minimizer": ["Minimizer", "minimizer"],
@@ -50,7 +50,9 @@ _HOMES = {
     "verbs.conformance": ["Conformance", "ConformanceRow", "conform"],
     "verbs.derivative": ["derivative"],
     "verbs.draw": ["draw"],
-    "verbs.estimate": ["StrainWarning", "estimate_test_error"],
+    "verbs.estimate": ["estimate_test_error"],
+    "verbs.estimating": ["StrainWarning"],
+    "verbs.select": ["select"],
     "verbs.simulate": ["simulate"],
     "verbs.solve": ["AccuracyWarning", "solve_dmft"],
     "verbs.storage": ["load", "save"],

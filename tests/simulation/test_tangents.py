@@ -21,8 +21,8 @@ STEP = 0.2
 def path_of(model, X, y, training, probes=4, key=0, rtol=1e-7):
     data = fl.Dataset(X, y)
     saves = positions_of("save_at", None, training.clock)
-    work = TangentWork(make_flow(model, data, training), data, saves, probes, as_key(key), "balanced", rtol)
-    return follow(work, lambda fraction, message: None)
+    work = TangentWork([make_flow(model, data, training)], data, saves, probes, as_key(key), "balanced", rtol)
+    return follow(work, lambda fraction, message: None)[0]
 
 
 def draw(samples, dim, seed=0, noise=0.1):

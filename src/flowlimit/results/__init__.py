@@ -9,12 +9,14 @@ from .outcome import Code, FlowlimitError, Outcome
 from .record import Curve, Curves, Record
 from .runs import Runs
 from .same import Comparable
+from .selection import Choice, Selection
 from .stats import EstimateStats, RunStats, SolveStats
 from .version import RESULTS_VERSION
 
 __all__ = [
     "RESULTS_VERSION",
     "Answer",
+    "Choice",
     "ClosedForm",
     "Code",
     "Comparable",
@@ -31,6 +33,7 @@ __all__ = [
     "Record",
     "RunStats",
     "Runs",
+    "Selection",
     "SolveStats",
     "Stopping",
     "uncertain",

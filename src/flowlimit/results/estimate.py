@@ -1,5 +1,6 @@
 """The record of a run whose test error was estimated from the run itself."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from jaxtyping import Float
 
 from .answer import Answer
 from .format import uncertain
-from .labelled import curves_dataset, dataset, parts_dataset
+from .labelled import curves_dataset, dataset, parts_dataset, samples_dataset
 from .outcome import Outcome
 from .record import Curve, Times
 from .stats import EstimateStats
@@ -106,9 +107,14 @@ class Estimate(Answer):
 
     def _groups(self) -> dict[str, Any]:
         """Return the groups of the tree: curves, errors by part, and weights."""
-        own = {"curves": curves_dataset(self)}
+        own = {"curves": curves_dataset(self), "run": samples_dataset(self, "trial")}
         own |= {f"errors/{part}": parts_dataset(self.times, getattr(self, part)) for part in PARTS}
         return own | {"weights": dataset([("weights", ("time", "coordinate"), self.weights)], {"time": self.times})}
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return what the result says of itself beside its arrays, when to stop among it."""
+        own = {"stopping": json.dumps(self.stopping), "strains": json.dumps(self.strains)}
+        return super()._attributes() | own
 
     def _heading(self) -> list[str]:
         """Return lines that say what this is."""

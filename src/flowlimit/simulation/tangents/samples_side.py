@@ -5,6 +5,9 @@ residual, so that the trace F = tr(dr/de)/n is G - I with G = (I + R_w)^-1, r = 
 
     C_w + sigma^2 11^T = (I + F)^-1 C_f (I + F)^-T,    C_f = r r^T/n,    eq. (dmft_Cf) solved for C_w.
 
+An intercept that was fitted, by taking means away from X and y, takes one of n directions from all residuals: the trace
+of I is then 1 - 1/n, and I + F that much less.
+
 With A = (I + F)^-1 the estimate is the mean of u_i(t)^2, u = A r. Its errors:
 
 - probes: F is a mean over probes; to first order the estimate moves by -2 (A dF C_u)(t, t), C_u = u u^T/n.
@@ -25,7 +28,8 @@ from .path import TangentPath
 
 Times = Float[np.ndarray, "times"]
 Factor = Float[np.ndarray, "times _"]
-FEWEST_PROBES = 2
+CENTRED = 1e-10
+"""Means of residuals over their size at time 0, below which they are 0 to rounding."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Inverted:
 def invert(path: TangentPath) -> Inverted:
     """Return the test error of a run at its saved times."""
     traces = traces_of(path)
-    A = np.linalg.inv(np.eye(len(path.sees)) + traces.mean(axis=0))
+    A = np.linalg.inv(_free(path.residuals) * np.eye(len(path.sees)) + traces.mean(axis=0))
     u = A @ path.residuals
     U, r = path.readout @ u, path.readout @ path.residuals
     C = u @ U.T / u.shape[1]
@@ -65,6 +69,15 @@ def invert(path: TangentPath) -> Inverted:
         probes_root=_probes_root(path.readout @ A, traces, C),
         samples_root=np.hstack([_own_root(U), _pairs_root(path, path.readout @ A, C)]),
     )
+
+
+def _free(residuals: Float[np.ndarray, "nodes samples"]) -> float:
+    """Return the part of directions that is left to residuals: all of them, or all but that of an intercept.
+
+    Residuals have mean 0 at all times, to rounding, only if X and y were centred.
+    """
+    means, size = np.abs(residuals.mean(axis=1)), np.sqrt((residuals[:1] ** 2).mean())
+    return 1.0 - (means <= CENTRED * size).all() / residuals.shape[1]
 
 
 def traces_of(path: TangentPath) -> Float[np.ndarray, "probes nodes nodes"]:
