@@ -23,9 +23,10 @@ PARTS = ("probes_error", "samples_error", "time_error")
 class Stopping(NamedTuple):
     """When to stop: the saved time at which the estimated test error is smallest, and what is known of it.
 
-    ``low`` and ``high`` hold the best time with probability 0.95, by draws of the estimate's errors, which near times
-    have in common; ``high`` is the last saved time where the end may be best. ``test_error`` and its standard error are
-    those of the curve at ``time``; the smallest of many values is a little too small, which they leave out.
+    ``low`` and ``high`` hold the best time with probability 0.95 at least: times beyond are told apart from the best
+    one by draws of the estimate's errors; ``high`` is the last saved time where the end may be best. ``test_error`` and
+    its standard error are those of the curve at ``time``; the smallest of many values is a little too small, which they
+    leave out.
     """
 
     time: float

@@ -28,7 +28,7 @@ from .strains import strains_of
 FEWEST_SAMPLES = 10
 DRAWS = 2000
 """Of the estimate's errors, for the interval of the stopping time."""
-TAILS = (0.025, 0.975)
+LEVEL = 0.95
 PANEL_NODES = 400
 """More than a flow has, for an estimate of memory."""
 AT_ONCE = 8
@@ -221,12 +221,18 @@ def _parts(path: TangentPath, inverted: Inverted) -> dict[str, Mapping[str, np.n
 
 @np.errstate(over="ignore", invalid="ignore")  # of runs that diverge
 def _stopping(found: Estimated, key: PRNGKey) -> Stopping | None:
-    """Return the best time, with the interval that draws of the estimate's errors leave for it."""
-    times, errors = found.record.times, found.record.test_error
+    """Return the best time, with the range of those that the errors do not exclude.
+
+    Of the true best time the estimate is above the smallest one by chance alone: by no more than the largest difference
+    to any time that draws of the errors show, in standard errors of that difference, but for 5% of them.
+    """
+    times, errors, root = found.record.times, found.record.test_error, relative(found)
     if not len(times):
         return None
-    drawn = errors[:, None] * np.exp(relative(found) @ normals(key, found.root.shape[1]))
-    low, high = np.quantile(times[drawn.argmin(axis=0)], TAILS, method="closest_observation")
     best = int(errors.argmin())
+    apart = np.sqrt(((root - root[best]) ** 2).sum(axis=1))
+    drawn = (root[best] - root[apart > 0.0]) @ normals(key, root.shape[1]) / apart[apart > 0.0, None]
+    largest = np.quantile(drawn.max(axis=0, initial=0.0), LEVEL)
+    open_to = times[np.log(errors / errors[best]) <= largest * apart]
     at, stderr = float(times[best]), float(found.record.test_error_stderr[best])
-    return Stopping(at, min(float(low), at), max(float(high), at), float(errors[best]), stderr)
+    return Stopping(at, float(open_to.min()), float(open_to.max()), float(errors[best]), stderr)
