@@ -7,7 +7,7 @@ Data are drawn, so that the test error of every model at every time is known. A 
 the weights that it ends with, over the smallest one of all models and times that were trained on all samples. Its cost
 is its CPU time over that of training all models once, programs compiled before.
 
-- estimate: `fl.select`, 8 probes; the weights are those of the run that was estimated.
+- estimate: `fl.select`, 8 probes, or 32; the weights are those of the run that was estimated.
 - folds: cross-validation with 5 folds, and a training on all samples.
 - hold-out: 20% of the samples choose; the weights are those of the others (hold-out), or of a second training on all
   samples (hold-out, again).
@@ -19,6 +19,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,9 +69,9 @@ def smallest(errors: np.ndarray) -> tuple[int, ...]:
     return np.unravel_index(errors.argmin(), errors.shape)
 
 
-def by_estimate(problem: Problem, rng: np.random.Generator) -> np.ndarray:
-    data = fl.Dataset(problem.X, problem.y)
-    return fl.select(problem.models, data, problem.training, key=int(rng.integers(2**31))).weights
+def by_estimate(problem: Problem, rng: np.random.Generator, probes: int = 8) -> np.ndarray:
+    data, key = fl.Dataset(problem.X, problem.y), int(rng.integers(2**31))
+    return fl.select(problem.models, data, problem.training, probes=probes, key=key).weights
 
 
 def by_folds(problem: Problem, rng: np.random.Generator) -> np.ndarray:
@@ -101,6 +102,7 @@ def by_gcv(problem: Problem, rng: np.random.Generator) -> np.ndarray:
 
 RULES = {
     "estimate": by_estimate,
+    "estimate, 32 probes": partial(by_estimate, probes=32),
     "folds": by_folds,
     "hold-out": by_hold_out,
     "hold-out, again": by_hold_out_again,

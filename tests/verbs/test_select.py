@@ -47,18 +47,13 @@ def test_the_choice_is_the_smallest(selected):
     assert selected.choice.optimism > 0.0
 
 
-def test_ratios_are_known_better_than_the_errors(selected):
-    """Samples and probes are common: at most 3/4 of what independent errors would leave, at half of the times."""
-    alone = selected.choice.test_error_stderr / selected.choice.test_error
-    rows = np.hypot(selected.curve("test_error_stderr") / selected.curve("test_error"), alone)
-    assert np.median(selected.ratio_stderr / selected.ratio / rows) < 0.75
-
-
-def test_a_model_does_not_differ_from_itself(small):
-    twice = fl.select([MODELS[1], MODELS[1]], small, DESCENT, key=1)
-    at = int(twice.estimates[0].test_error.argmin())
-    assert np.allclose(twice.ratio[:, at], 1.0, atol=1e-12)
-    assert (twice.ratio_stderr[:, at] < 1e-9).all()
+def test_ratios_are_known_better_than_the_errors(small):
+    """Samples and probes are common: models that are nearly the same differ by nearly nothing, with a small bar."""
+    near = fl.select([MODELS[1], MODELS[1], fl.DiagonalLinear(0.31)], small, DESCENT, key=1)
+    at = int(near.estimates[0].test_error.argmin())
+    assert np.allclose(near.ratio[:2, at] / near.ratio[0, at], 1.0, atol=1e-9)
+    alone = near.choice.test_error_stderr / near.choice.test_error
+    assert (near.ratio_stderr[:, at] / near.ratio[:, at] < 0.3 * alone).all()
 
 
 def test_kinds_may_be_mixed_and_what_diverges_is_left_out(small):

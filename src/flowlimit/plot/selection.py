@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from ..problem.checks import instance
 from ..results import Selection
+from ..results.selection import BARS
 from .curves import COLOURS, axis_scale, draw_band
 from .labels import result_labels
 from .panels import panels_of
@@ -83,6 +84,8 @@ def _draw_curves(panel: Axes, selected: Selection) -> None:
         style: dict[str, Any] = {"marker": "o", "markersize": 6.0, "markeredgecolor": "black", "zorder": 4.0}
         panel.plot([choice.time], [choice.test_error], color=_colour(selected, choice.place), **style)
     panel.set(xlabel="time $t$", ylabel="estimated test error")
+    if panel.get_yscale() == "linear":
+        panel.set_ylim(bottom=0.0)
 
 
 def _draw_ratios(panel: Axes, selected: Selection) -> None:
@@ -92,12 +95,13 @@ def _draw_ratios(panel: Axes, selected: Selection) -> None:
         if one.stopping is None or not np.isfinite(selected.ratio[index]).any():
             continue
         at = int(np.abs(selected.times - one.stopping.time).argmin())
-        ratio, bar = selected.ratio[index, at], 2.0 * selected.ratio_stderr[index, at]
+        ratio, stderr = selected.ratio[index, at], selected.ratio_stderr[index, at]
+        bar = np.abs(ratio * np.expm1(BARS * stderr / ratio * np.array([[-1.0], [1.0]])))  # of the logarithm
         colour, chosen = _colour(selected, index), index == selected.choice.place
         style: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 6.0, "capsize": 2.5, "linewidth": 1.2}
         style |= {"markerfacecolor": colour if selected.within[index, at] else "white"}
         style |= {"markeredgecolor": "black" if chosen else colour}
-        panel.errorbar([ratio], [index], xerr=[bar], **style)
+        panel.errorbar([ratio], [index], xerr=bar, **style)
     panel.axvline(1.0, color="0.7", linewidth=0.8, zorder=0.0)
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)

@@ -31,6 +31,8 @@ DRAWS = 2000
 LEVEL = 0.95
 PANEL_NODES = 400
 """More than a flow has, for an estimate of memory."""
+ROUGH = 0.03
+"""Error in time of residuals, over their size, above which steps are kicked one by one."""
 AT_ONCE = 8
 """Models of one kind that run as one batch; their tangents are in memory together."""
 
@@ -84,7 +86,7 @@ def estimates_of(
         for batch in batches:
             ahead, part = len(found) / len(models), len(batch) / len(models)
             work = TangentWork([flows[i] for i in batch], dataset, plan.saves, probes, plan.key, plan.draws, rtol)
-            paths = follow(work, lambda done, said, ahead=ahead, part=part: report(ahead + part * done, said))
+            paths = _followed(work, lambda done, said, ahead=ahead, part=part: report(ahead + part * done, said))
             seconds = (time.perf_counter() - began) / len(batch)
             for index, path in zip(batch, paths, strict=True):
                 own = with_noun(origin, model=models[index])
@@ -95,6 +97,13 @@ def estimates_of(
         for one in results:
             one.record.result.raise_if_failed()
     return results
+
+
+def _followed(work: TangentWork, report: Any) -> list[TangentPath]:
+    """Follow flows with smooth kicks, or with a kick of its own for every step where those miss too much."""
+    paths = follow(work, report)
+    rough = [not path.result.message and invert(path).slip.max(initial=0.0) > ROUGH for path in paths]
+    return follow(replace(work, exact=True), report) if any(rough) and work.flows[0].clock.in_steps else paths
 
 
 def _estimated(
@@ -214,7 +223,7 @@ def _parts(path: TangentPath, inverted: Inverted) -> dict[str, Mapping[str, np.n
         "samples_error": {"train_error": none, "test_error": inverted.samples_stderr},
         "time_error": {
             "train_error": path.train_error_slip,
-            "test_error": 2.0 * path.residual_slip * inverted.test_error,
+            "test_error": 2.0 * inverted.slip * inverted.test_error,
         },
     }
 

@@ -1,4 +1,4 @@
-"""Gradient descent of several models with their tangents: every step is a node, so that nothing is left of time."""
+"""Gradient descent of several models with their tangents: every step is a node."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +15,7 @@ from ...problem.flow import Flow
 from ...results import Code, Outcome
 from ..data import Data
 from ..engine import ThetaModels
+from .bases import Basis, step_basis
 from .path import TangentPath
 from .probes import SHAPES, Probes, Slow
 from .pushed import StateRows, at_rest, gradients, residuals, with_tangents
@@ -35,24 +36,29 @@ def follow_steps(
     clock: StepClock,
     saves: Positions,
     report: Callable[[float, str], Any],
+    *,
+    exact: bool,
 ) -> list[TangentPath]:
-    """Take the steps of all stacked models up to the last saved one, each step with fresh probes for all of them."""
-    nodes, kicks, stopped = int(saves[-1]) + 1, [], False
+    """Take the steps of all stacked models up to the last saved one; all see the same kicks."""
+    nodes, stopped = int(saves[-1]) + 1, False
+    basis = step_basis(nodes, exact=exact)
+    along = probes.at(0, basis.courses.shape[1])
+    padded = np.zeros((-(-nodes // CHUNK) * CHUNK, basis.courses.shape[1]))
+    padded[:nodes] = basis.courses
     state = jax.vmap(lambda theta: at_rest(theta, probes.count + SHAPES))(theta)
     parts: list[tuple[np.ndarray, np.ndarray]] = []
     for first in range(0, nodes, CHUNK):
         done = min(first + CHUNK, nodes)
-        kicks.append(probes.at(first, CHUNK))
+        kicks = np.tensordot(padded[first : first + CHUNK], along, axes=1)
         at = clock.times_at(np.minimum(np.arange(first, first + CHUNK), clock.last))
-        state, found = _advance(flow, data, state, np.array(first), np.concatenate([kicks[-1], slow.kicks(at)], axis=1))
+        state, found = _advance(flow, data, state, np.array(first), np.concatenate([kicks, slow.kicks(at)], axis=1))
         outputs, weights = (np.asarray(part)[:, : done - first] for part in found)
         parts.append((outputs, weights))
         stopped = bool(report(done / nodes, f"step {done - 1} of {nodes - 1}"))
         if stopped or not _finite(outputs).all(axis=1).any():
             break
     outputs, weights = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    every = np.concatenate(kicks)[:nodes]
-    return [_path(*one, every, slow, clock, saves, stopped) for one in zip(outputs, weights, strict=True)]
+    return [_path(*one, basis, along, slow, clock, saves, stopped) for one in zip(outputs, weights, strict=True)]
 
 
 def _finite(outputs: np.ndarray) -> np.ndarray:
@@ -63,7 +69,8 @@ def _finite(outputs: np.ndarray) -> np.ndarray:
 def _path(
     outputs: np.ndarray,
     weights: np.ndarray,
-    kicks: np.ndarray,
+    basis: Basis,
+    along: np.ndarray,
     slow: Slow,
     clock: StepClock,
     saves: Positions,
@@ -82,11 +89,11 @@ def _path(
     return TangentPath(
         residuals=outputs[:nodes, 0],
         responses=outputs[:nodes, 1:-SHAPES],
-        probes=kicks[:nodes],
+        probes=along,
         slow=outputs[:nodes, -SHAPES:],
         shapes=slow.shapes(clock.times_at(np.arange(float(nodes)))),
         direction=slow.direction,
-        sees=np.tri(nodes, k=-1, dtype=bool),
+        basis=basis.upto(nodes),
         readout=np.eye(nodes)[kept],
         times=clock.times_at(kept.astype(float)),
         weights=weights[kept],

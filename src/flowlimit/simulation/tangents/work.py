@@ -36,6 +36,8 @@ class TangentWork:
     key: PRNGKey
     draws: Draws
     rtol: float
+    exact: bool = False
+    """Whether every step has a probe of its own; else courses that are smooth after the first steps have one each."""
 
 
 def follow(work: TangentWork, report: Report) -> list[TangentPath]:
@@ -54,7 +56,7 @@ def follow(work: TangentWork, report: Report) -> list[TangentPath]:
     probes = Probes(work.probes, samples, seed)
     clock = first.clock.steps
     if clock is not None:
-        return follow_steps(stacked, data, theta, probes, slow, clock, work.saves, report)
+        return follow_steps(stacked, data, theta, probes, slow, clock, work.saves, report, exact=work.exact)
     paths, count = [], len(work.flows)
     for done, flow in enumerate(work.flows):
         own = lambda fraction, message, done=done: report((done + fraction) / count, message)
