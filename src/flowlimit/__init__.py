@@ -11,8 +11,19 @@ __version__ = "0.1.0.dev0"
 # Public name -> module that defines it. The stub __init__.pyi says the same to type checkers; a test compares the two.
 _HOMES = {
     "results": [
-        *("Choice", "Code", "Curve", "Curves", "Estimate", "EstimateStats", "FlowlimitError", "Kernels", "Limit"),
-        *("Operators", "Outcome", "PathSample", "RunStats", "Runs", "Selection", "SolveStats", "Stopping"),
+        *("Choice", "Code", "Curve", "Curves", "Debiased", "Estimate", "EstimateStats", "FlowlimitError"),
+        *(
+            "Kernels",
+            "Limit",
+            "Operators",
+            "Outcome",
+            "PathSample",
+            "RunStats",
+            "Runs",
+            "Selection",
+            "SolveStats",
+            "Stopping",
+        ),
     ],
     "asymptotics.amp": ["MessagePassing", "amp"],
     "asymptotics.minimizer": ["Minimizer", "minimizer"],
@@ -48,6 +59,7 @@ _HOMES = {
     "verbs.citation": ["citation"],
     "verbs.compare": ["Comparison", "compare"],
     "verbs.conformance": ["Conformance", "ConformanceRow", "conform"],
+    "verbs.debias": ["debias"],
     "verbs.derivative": ["derivative"],
     "verbs.draw": ["draw"],
     "verbs.estimate": ["estimate_test_error"],

@@ -76,6 +76,7 @@ from .results import Choice as Choice
 from .results import Code as Code
 from .results import Curve as Curve
 from .results import Curves as Curves
+from .results import Debiased as Debiased
 from .results import Estimate as Estimate
 from .results import EstimateStats as EstimateStats
 from .results import FlowlimitError as FlowlimitError
@@ -102,6 +103,7 @@ from .verbs.compare import compare as compare
 from .verbs.conformance import Conformance as Conformance
 from .verbs.conformance import ConformanceRow as ConformanceRow
 from .verbs.conformance import conform as conform
+from .verbs.debias import debias as debias
 from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw
 from .verbs.estimate import estimate_test_error as estimate_test_error

@@ -2,6 +2,7 @@
 
 from .answer import Answer
 from .closed_form import ClosedForm
+from .debiased import Debiased
 from .estimate import Estimate, Stopping
 from .format import uncertain
 from .limit import Kernels, Limit, Operators, PathSample
@@ -22,6 +23,7 @@ __all__ = [
     "Comparable",
     "Curve",
     "Curves",
+    "Debiased",
     "Estimate",
     "EstimateStats",
     "FlowlimitError",

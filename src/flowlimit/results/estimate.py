@@ -58,8 +58,9 @@ class Estimate(Answer):
     probes_error, samples_error, time_error
         Name of a curve -> parts of its standard error: of the traces, by the number of probes; of the finite number of
         samples; and what panels leave unresolved in time. ``_stderr`` is their root sum of squares.
-    weights
-        Weights at all saved times, of shape (times, dim).
+    weights, left_out
+        At all saved times, the weights, of shape (times, dim), and for each sample the residual that it would have if
+        it were left out of the training, of shape (times, samples): the test error is the mean of its squares.
     stopping
         When to stop: see `Stopping`. None if no time was reached.
     strains
@@ -77,6 +78,7 @@ class Estimate(Answer):
     samples_error: Mapping[str, Times]
     time_error: Mapping[str, Times]
     weights: Float[np.ndarray, "times dim"]
+    left_out: Float[np.ndarray, "times samples"]
     stopping: Stopping | None
     strains: tuple[str, ...] = ()
     result: Outcome = field(default_factory=Outcome)
@@ -110,7 +112,8 @@ class Estimate(Answer):
         """Return the groups of the tree: curves, errors by part, and weights."""
         own = {"curves": curves_dataset(self), "run": samples_dataset(self, "trial")}
         own |= {f"errors/{part}": parts_dataset(self.times, getattr(self, part)) for part in PARTS}
-        return own | {"weights": dataset([("weights", ("time", "coordinate"), self.weights)], {"time": self.times})}
+        arrays = [("weights", ("time", "coordinate"), self.weights), ("left_out", ("time", "sample"), self.left_out)]
+        return own | {"weights": dataset(arrays, {"time": self.times})}
 
     def _attributes(self) -> dict[str, Any]:
         """Return what the result says of itself beside its arrays, when to stop among it."""

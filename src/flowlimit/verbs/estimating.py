@@ -135,6 +135,7 @@ def _estimated(
         discrete=in_steps,
         **_parts(path, inverted),
         weights=path.weights,
+        left_out=inverted.left_out,
         stopping=None,
         strains=strains,
         result=path.result,

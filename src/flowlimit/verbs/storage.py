@@ -233,6 +233,7 @@ def _estimate(tree: Any, given: dict[str, Any]) -> Estimate:
         **parts,
         stats=EstimateStats(**json.loads(tree.attrs["stats"])),
         weights=_read(tree["weights"], "weights"),
+        left_out=_read(tree["weights"], "left_out"),
         stopping=None if stopping is None else Stopping(*stopping),
         strains=tuple(json.loads(tree.attrs["strains"])),
     )

@@ -43,6 +43,8 @@ class Inverted:
 
     train_error: Times
     test_error: Times
+    left_out: Float[np.ndarray, "times samples"]
+    """u: for each sample the residual that it would have if it were left out."""
     slip: Times
     """Error of u in time over its size: what courses or panels leave of it."""
     probes_root: Factor
@@ -70,6 +72,7 @@ def invert(path: TangentPath) -> Inverted:
     return Inverted(
         train_error=(r**2).mean(axis=1),
         test_error=(U**2).mean(axis=1),
+        left_out=U,
         slip=path.residual_slip + path.readout @ _missed(path.residuals, u, path.basis),
         probes_root=_probes_root(path.readout @ A, traces, C),
         samples_root=np.hstack([_own_root(U), _pairs_root(path, path.readout @ A, C)]),
