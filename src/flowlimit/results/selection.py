@@ -42,7 +42,7 @@ class Selection(Comparable):
     """Models on one data set, each with its estimated test error in time, and which of them to take and when to stop.
 
     Errors of the estimates are common to the models in large part, since all see the same samples and probes: a ratio
-    of two estimates is known better than either of them, and is judged by its own standard error.
+    of two estimates is known better than either of them, and is judged by the standard error of that ratio.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Selection(Comparable):
         at = int(np.abs(self.times - stopping.time).argmin())
         ratio = uncertain(float(self.ratio[index, at]), float(self.ratio_stderr[index, at]))
         chosen = self.choice is not None and index == self.choice.place
-        words = "chosen" if chosen else "yes" if self.within[index].any() else "no"
+        words = "chosen" if chosen else "yes" if self.within[index, at] else "no"
         return [
             name,
             *(f"{time:.4g}" for time in (stopping.time, stopping.low, stopping.high)),

@@ -1,7 +1,7 @@
 """The verb `debias`: target weights with confidence intervals, from a run at any time, where features are isotropic.
 
 On the side of the weights the limit says g = G (w - w*) + z for every coordinate, g = X^T r/delta the gradient and G
-the response of residuals, with z Gaussian of covariance C_f/delta. The samples' side gives G^-1 r = u, the residuals that
+the response of residuals, with z Gaussian of covariance C_f/delta. The samples side gives G^-1 r = u, residuals that
 samples would have if each were left out, and G^-1 C_f G^-T the test error. So
 
     w - X^T u/delta = w* - G^-1 z,    of variance test error/delta,

@@ -100,7 +100,7 @@ def estimates_of(
 
 
 def _followed(work: TangentWork, report: Any) -> list[TangentPath]:
-    """Follow flows with smooth kicks, or with a kick of its own for every step where those miss too much."""
+    """Follow flows with smooth kicks, or with one for every step where those miss too much."""
     paths = follow(work, report)
     rough = [not path.result.message and invert(path).slip.max(initial=0.0) > ROUGH for path in paths]
     return follow(replace(work, exact=True), report) if any(rough) and work.flows[0].clock.in_steps else paths

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.polynomial import legendre
 
 EXACT = 8
-"""First steps, each with a probe of its own: descent moves fastest there."""
+"""First steps, with a probe for each: descent moves fastest there."""
 ORDER = 5
 """Polynomials on a panel."""
 

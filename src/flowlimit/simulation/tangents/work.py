@@ -37,14 +37,14 @@ class TangentWork:
     draws: Draws
     rtol: float
     exact: bool = False
-    """Whether every step has a probe of its own; else courses that are smooth after the first steps have one each."""
+    """Whether there is a probe for every step; else for every course, and courses are smooth after the first steps."""
 
 
 def follow(work: TangentWork, report: Report) -> list[TangentPath]:
     """Run flows and their tangents; ``report(fraction, message)`` may end the work by returning True.
 
-    All see the same probes, so that what probes leave is common to them. Steps are taken by all together; a flow
-    chooses panels of its own, so that flows run one after another, by one program.
+    All see the same probes, so that what probes leave is common to them. Steps are taken by all together; panels
+    of a flow are chosen by its residuals, so that flows run one after another, by one program.
     """
     data = join(shared_data(work.task, work.draws), Part())
     samples, dim = data.X.shape
