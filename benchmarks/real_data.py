@@ -145,7 +145,7 @@ def draw(found: dict[str, list[dict[str, np.ndarray]]], path: Path) -> None:
     ends = [0.0, max(*last.get_xlim(), *last.get_ylim())]
     last.plot(ends, ends, color="0.6", lw=0.8, zorder=0.0)
     last.set(xlabel="error on held-out rows", ylabel="estimated error", xlim=ends, ylim=ends)
-    last.legend(frameon=False, fontsize="small")
+    last.legend(frameon=False, fontsize="small", loc="lower right")
     figure.savefig(path, dpi=150)
 
 
