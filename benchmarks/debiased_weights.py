@@ -28,7 +28,7 @@ def one_set(seed: int, samples: int, dim: int, entries: str) -> dict:
     selection = fl.select(MODELS, fl.Dataset(X, y), TRAINING, key=seed)
     found = {}
     for (index, estimate), t in itertools.product(enumerate(selection.estimates), TIMES):
-        debiased = fl.debias(estimate, t)
+        debiased = fl.debias(estimate, time=t)
         held = (debiased.low <= w_star) & (w_star <= debiased.high)
         at = int(np.abs(estimate.times - t).argmin())
         found[index, t] = (

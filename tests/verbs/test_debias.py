@@ -32,7 +32,7 @@ def test_least_squares_has_no_bias_to_take_away():
     X, y, _ = own_data.draw(np.random.default_rng(0), 150, np.eye(50), "normal", noise_var=0.1)
     found = fl.estimate_test_error(fl.Linear(), fl.Dataset(X, y), fl.GradientDescent(0.5, num_steps=100), key=1)
     exact = np.linalg.lstsq(X, y, rcond=None)[0]
-    debiased = fl.debias(found, found.times[-1])
+    debiased = fl.debias(found, time=float(found.times[-1]))
     assert np.allclose(found.weights[-1], exact, atol=1e-3)
     assert np.abs(debiased.weights - exact).max() < 0.5 * debiased.stderr  # what probes leave of u at earlier times
     assert np.isclose(debiased.stderr**2, found.test_error[-1] * 50 / (X**2).sum())
@@ -40,7 +40,7 @@ def test_least_squares_has_no_bias_to_take_away():
     assert ((debiased.p_values < 0.05) == (np.abs(debiased.weights) > debiased.reach)).all()
     assert "50 weights at time 50, each to" in repr(debiased)
     with pytest.raises(ValueError, match=r"needs a saved time; the nearest is 0\.5"):
-        fl.debias(found, 0.6)
+        fl.debias(found, time=0.6)
 
 
 def test_correlated_features_are_refused():

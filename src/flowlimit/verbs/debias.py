@@ -20,7 +20,7 @@ BARS = 4.0
 """Standard errors by which correlations may be above those of independent features."""
 
 
-def debias(estimate: Estimate, time: float | None = None, *, level: float = 0.95) -> Debiased:
+def debias(estimate: Estimate, *, time: float | None = None, level: float = 0.95) -> Debiased:
     """Return target weights with confidence intervals, from an estimate on features that are independent of each other.
 
     Weights along a run are shrunk, by early stopping and by what the model favours. A step along the residuals that
