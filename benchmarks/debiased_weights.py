@@ -25,7 +25,7 @@ TIMES = (2.0, 5.0, 15.0)
 def one_set(seed: int, samples: int, dim: int, entries: str) -> dict:
     rng = np.random.default_rng([seed, samples, dim, 2])
     X, y, w_star = own_data.draw(rng, samples, np.eye(dim), entries, noise_var=0.1)
-    selection = fl.select(MODELS, fl.Dataset(X, y), TRAINING, key=seed)
+    selection = fl.select(MODELS, fl.Dataset(X, y), TRAINING, probes=8, key=seed)
     found = {}
     for (index, estimate), t in itertools.product(enumerate(selection.estimates), TIMES):
         debiased = fl.debias(estimate, time=t)

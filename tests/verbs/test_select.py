@@ -24,7 +24,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def selected(small):
-    return fl.select(MODELS, small, DESCENT, key=1)
+    return fl.select(MODELS, small, DESCENT, probes=8, key=1)
 
 
 def test_models_together_are_the_models_alone(selected, small):
@@ -49,7 +49,7 @@ def test_the_choice_is_the_smallest(selected):
 
 def test_ratios_are_known_better_than_the_errors(small):
     """Samples and probes are common: models that are nearly the same differ by nearly nothing, with a small bar."""
-    near = fl.select([MODELS[1], MODELS[1], fl.DiagonalLinear(0.31)], small, DESCENT, key=1)
+    near = fl.select([MODELS[1], MODELS[1], fl.DiagonalLinear(0.31)], small, DESCENT, probes=8, key=1)
     at = int(near.estimates[0].test_error.argmin())
     assert np.allclose(near.ratio[:2, at] / near.ratio[0, at], 1.0, atol=1e-9)
     alone = near.choice.test_error_stderr / near.choice.test_error
@@ -58,13 +58,13 @@ def test_ratios_are_known_better_than_the_errors(small):
 
 def test_kinds_may_be_mixed_and_what_diverges_is_left_out(small):
     models = [fl.Linear(), fl.DiagonalLinear(6.0), MODELS[1]]
-    found = fl.select(models, small, DESCENT, throw=False)
+    found = fl.select(models, small, DESCENT, probes=8, throw=False)
     assert found.result.code is fl.Code.DIVERGED
     assert np.isnan(found.ratio[1]).all()
     assert not np.isnan(found.ratio[[0, 2]]).any()
     assert found.share[1] == 0.0
     assert not found.within[1].any()
-    assert not fl.select(models[1:2], small, DESCENT, throw=False).within.any()
+    assert not fl.select(models[1:2], small, DESCENT, probes=8, throw=False).within.any()
     assert "DiagonalLinear(init_scale=6): diverged: ceased" in repr(found)
     with pytest.raises(fl.FlowlimitError, match="ceased to be finite"):
         fl.select(models, small, DESCENT)

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from .axes import parse_axes
-from .estimate import Probes, Raw, Table, Target, prepared_table, said_strains
+from .estimate import Raw, Table, Target, prepared_table, said_strains
 from .grammar import NOUNS, Option, Problem, at_address, takes_problem
 from .output import Json, OutNumbers, Picture, check_outputs, end, give, say_unwritten
-from .reads import FLAGS, PROBLEM, as_typed, overlap
+from .reads import ACCURACY, FLAGS, PROBLEM, as_typed, overlap
 
 Over = Annotated[
     list[str],
@@ -20,6 +20,7 @@ Over = Annotated[
         rich_help_panel=PROBLEM,
     ),
 ]
+MoreProbes = Annotated[int, Option("--probes", help="Random directions of the traces (32).", rich_help_panel=ACCURACY)]
 MOST = 1000
 """Most models of one selection."""
 
@@ -31,7 +32,7 @@ def select(
     over: Over,
     target: Target = "y",
     raw: Raw = False,
-    probes: Probes = 8,
+    probes: MoreProbes = 32,
     plot: Picture = None,
     out: OutNumbers = None,
     as_json: Json = False,

@@ -26,7 +26,7 @@ def select(
     dataset: Dataset | Task,
     training: Training,
     *,
-    probes: int = 8,
+    probes: int = 32,
     key: int | PRNGKey = 0,
     save_at: Times | None = None,
     rtol: float = 1e-5,
@@ -45,7 +45,9 @@ def select(
     models
         A list of models, e.g. of several init scales and weight decays. Those of one kind share one compiled program;
         by gradient descent they are trained as one batch.
-    dataset, training, probes, key, save_at, rtol, memory_limit, progress
+    probes
+        As in `estimate_test_error`; more of them, since what they leave of noise misleads a choice among many.
+    dataset, training, key, save_at, rtol, memory_limit, progress
         As in `estimate_test_error`.
     throw
         Whether to raise if a run diverged; if not, the choice is among the others, and the outcome in ``.result``.
