@@ -69,10 +69,13 @@ def step_basis(steps: int, *, exact: bool = False) -> Basis:
 
 
 def _edges(steps: int) -> list[int]:
-    """Return where panels begin: each is as long as all time before it, and one that is short is single steps."""
+    """Return where panels begin: each is as long as all time before it, the last may be up to twice as long.
+
+    One that is short is single steps.
+    """
     edges, first = list(range(min(EXACT, steps))), EXACT
     while first < steps:
-        last = min(2 * first, steps)
+        last = 2 * first if steps >= 3 * first else steps
         edges += range(first, last) if last - first <= ORDER else [first]
         first = last
     return edges
