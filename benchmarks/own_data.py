@@ -21,12 +21,13 @@ import flowlimit as fl
 NOISE_VAR, SPARSITY, BLOCK = 0.01, 0.1, 10
 COVARIANCES = ("isotropic", "power", "blocks")
 ENTRIES = ("normal", "student", "binary")
+STEPS = 60
 TRAININGS = {
-    "flow": lambda step: fl.GradientFlow(40.0 * step),
-    "descent": lambda step: fl.GradientDescent(step, num_steps=40),
+    "flow": lambda step: fl.GradientFlow(STEPS * step),
+    "descent": lambda step: fl.GradientDescent(step, num_steps=STEPS),
 }
-STEPS = {"isotropic": 0.5, "power": 0.1, "blocks": 0.2}
-"""Of descent, below what is stable for each covariance."""
+STEP_SIZES = {"isotropic": 0.25, "power": 0.05, "blocks": 0.1}
+"""Of descent, below what is stable for each covariance at init scales up to 1."""
 TIMES = 30
 
 
@@ -41,7 +42,9 @@ def make_root(covariance: str, dim: int) -> np.ndarray:
     return np.eye(dim)
 
 
-def draw(rng: np.random.Generator, samples: int, root: np.ndarray, entries: str) -> tuple[np.ndarray, ...]:
+def draw(
+    rng: np.random.Generator, samples: int, root: np.ndarray, entries: str, noise_var: float = NOISE_VAR
+) -> tuple[np.ndarray, ...]:
     """Return X, y and w*."""
     shape = (samples, len(root))
     if entries == "student":
@@ -50,7 +53,7 @@ def draw(rng: np.random.Generator, samples: int, root: np.ndarray, entries: str)
         Z = rng.normal(size=shape) if entries == "normal" else rng.choice([-1.0, 1.0], size=shape)
     X = Z @ root.T / np.sqrt(len(root))
     w_star = (rng.random(len(root)) < SPARSITY).astype(float)
-    return X, X @ w_star + np.sqrt(NOISE_VAR) * rng.normal(size=samples), w_star
+    return X, X @ w_star + np.sqrt(noise_var) * rng.normal(size=samples), w_star
 
 
 def one_set(
@@ -106,10 +109,12 @@ def campaign(arguments: argparse.Namespace):
     )
     for (samples, dim), covariance, entries, init_scale, training in kinds:
         root, began = make_root(covariance, dim), time.perf_counter()
-        nouns = fl.DiagonalLinear(init_scale), TRAININGS[training](STEPS[covariance])
-        found = [one_set(*nouns, samples, root, entries, seed, arguments.probes) for seed in range(arguments.sets)]
+        nouns = fl.DiagonalLinear(init_scale), TRAININGS[training](STEP_SIZES[covariance])
+        seeds = range(arguments.first_seed, arguments.first_seed + arguments.sets)
+        found = [one_set(*nouns, samples, root, entries, seed, arguments.probes) for seed in seeds]
         kind = {"samples": samples, "dim": dim, "covariance": covariance, "entries": entries}
         kind |= {"init_scale": init_scale, "training": training, "probes": arguments.probes}
+        kind |= {"first_seed": arguments.first_seed}
         yield kind | judge(found) | {"seconds": time.perf_counter() - began}
 
 
@@ -118,6 +123,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     size = lambda text: tuple(int(part) for part in text.split("x"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--first-seed", type=int, default=0, help="new data sets: seeds from here on")
     parser.add_argument("--sizes", type=size, nargs="+", default=[(250, 500), (500, 1000), (2000, 1000)])
     parser.add_argument("--covariances", nargs="+", default=list(COVARIANCES), choices=COVARIANCES)
     parser.add_argument("--entries", nargs="+", default=["normal"], choices=ENTRIES)

@@ -72,9 +72,11 @@ from .problem.trainings import Langevin as Langevin
 from .problem.trainings import StochasticGradientDescent as StochasticGradientDescent
 from .problem.trainings import Training as Training
 from .program_cache import keep_programs as keep_programs
+from .results import Choice as Choice
 from .results import Code as Code
 from .results import Curve as Curve
 from .results import Curves as Curves
+from .results import Debiased as Debiased
 from .results import Estimate as Estimate
 from .results import EstimateStats as EstimateStats
 from .results import FlowlimitError as FlowlimitError
@@ -85,6 +87,7 @@ from .results import Outcome as Outcome
 from .results import PathSample as PathSample
 from .results import Runs as Runs
 from .results import RunStats as RunStats
+from .results import Selection as Selection
 from .results import SolveStats as SolveStats
 from .results import Stopping as Stopping
 from .sweeps.local import local_cluster as local_cluster
@@ -100,10 +103,12 @@ from .verbs.compare import compare as compare
 from .verbs.conformance import Conformance as Conformance
 from .verbs.conformance import ConformanceRow as ConformanceRow
 from .verbs.conformance import conform as conform
+from .verbs.debias import debias as debias
 from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw
-from .verbs.estimate import StrainWarning as StrainWarning
 from .verbs.estimate import estimate_test_error as estimate_test_error
+from .verbs.estimating import StrainWarning as StrainWarning
+from .verbs.select import select as select
 from .verbs.simulate import simulate as simulate
 from .verbs.solve import AccuracyWarning as AccuracyWarning
 from .verbs.solve import solve_dmft as solve_dmft

@@ -57,3 +57,16 @@ def test_strains_are_said(table, tmp_path):
     done = flowlimit("estimate", short, *SHORT, "--json")
     assert done.returncode == 0, done.stderr
     assert "warning: 30 samples are few" in done.stderr
+
+
+def test_select_says_which_model_and_when_to_stop(table, tmp_path):
+    words = ("select", table, *SHORT[:4], "--over", "model.init_scale=.1,.5")
+    done = flowlimit(*words, "--plot", tmp_path / "a.png", "--out", tmp_path / "a.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert np.shape(found["test_error"]) == (2, 21)
+    assert found["choice_place"] in (0, 1)
+    assert (tmp_path / "a.png").stat().st_size > 1000
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 2 * 21
+    assert "select compares models" in refused("select", table, "--over", "training.step_size=.1,.2")
+    assert "which it overrides" in refused(*words, "--init-scale", "1")

@@ -9,7 +9,7 @@ from flowlimit.cli.app import COMMANDS, app
 
 WISHES = {
     "Try it": ["init", "explore", "doctor"],
-    "Compute": ["solve-dmft", "simulate", "check", "estimate"],
+    "Compute": ["solve-dmft", "simulate", "check", "estimate", "select"],
     "Closed forms": ["fixed-point", "convergence-rate", "timescales"],
     "Many problems": ["sweep", "table", "template", "warm"],
     "The paper": ["paper"],

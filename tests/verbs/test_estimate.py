@@ -112,6 +112,24 @@ def test_it_is_drawn_and_written(estimate):
     assert estimate.to_datatree()["errors/probes_error/test_error"].shape == estimate.times.shape
 
 
+def test_it_comes_back_from_a_file(estimate, small, tmp_path):
+    fl.save(estimate, tmp_path / "estimate.zarr")
+    back = fl.load(tmp_path / "estimate.zarr", task=small)
+    assert back == estimate
+    assert (repr(back), back.stopping, back.stats) == (repr(estimate), estimate.stopping, estimate.stats)
+    assert back.task is small
+    assert fl.load(tmp_path / "estimate.zarr").task is None  # data are not kept
+
+
+def test_an_intercept_counts():
+    """Centred data: at time 0 the variance of y over (1 - 1/n)^2, which is n/(n - 1) of the unbiased one, to 1/n^2."""
+    X, y, _ = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
+    prepared = fl.prepare(X + 1.0, y + 2.0, scale=False)
+    found = fl.estimate_test_error(fl.DiagonalLinear(0.3), prepared.dataset, DESCENT, key=1)
+    assert np.isclose(found.test_error[0], y.var() / (1.0 - 1.0 / 80) ** 2, rtol=1e-12)
+    assert np.isclose(found.train_error[0], y.var(), rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "model",
     [fl.Linear(0.1, init_scale=0.5), fl.DiagonalLinear(0.8, depth=3), fl.Reparametrized(lambda x: x**3, init=0.6)],

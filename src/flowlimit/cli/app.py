@@ -15,6 +15,7 @@ from .init import init
 from .longtime import convergence_rate, fixed_point, timescales
 from .meant import Command, Group
 from .paper import paper
+from .select import select
 from .simulate import simulate
 from .solve_dmft import solve_dmft
 from .sweep import sweep, table
@@ -44,6 +45,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {
         simulate: "Train on finite data: the errors in time.",
         check: "Do both, and say whether limit and runs agree.",
         estimate: "The test error of a training on your own table.",
+        select: "Which model to train on your own table, and when to stop.",
     },
     "Closed forms": {
         fixed_point: "Where gradient flow ends: its errors for t -> infinity.",

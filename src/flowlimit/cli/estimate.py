@@ -1,12 +1,14 @@
 """`flowlimit estimate`: the test error of a training on a user's table, from that training alone."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .grammar import Option, Problem, takes_problem
-from .output import Json, OutNumbers, Picture, check_outputs, give_record
+from .output import Json, Out, Picture, check_outputs, give_record
 from .reads import ACCURACY, PROBLEM
 
 Table = Annotated[Path, typer.Argument(help="A table: .csv with a line of names, .npz with X, or .parquet.")]
@@ -23,21 +25,24 @@ def estimate(
     raw: Raw = False,
     probes: Probes = 8,
     plot: Picture = None,
-    out: OutNumbers = None,
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Train on a table of yours, and print its test error in time, estimated without test data, and when to stop."""
     import flowlimit as fl
 
-    check_outputs(out, plot, in_time=False)
-    prepared = _prepared(data, target, raw)
-    found = _estimated(fl, problem, prepared, probes)
+    check_outputs(out, plot)
+    prepared = prepared_table(data, target, raw)
+    options: dict[str, Any] = {"probes": probes, "key": problem.key, "throw": False}
+    with said_strains():
+        found = fl.estimate_test_error(problem.model, prepared.dataset, problem.training, **options)
     if not as_json:
         typer.echo(repr(prepared))
     give_record(found, as_json=as_json, out=out, plot=plot)
 
 
-def _prepared(path: Path, target: str, raw: bool) -> Any:
+def prepared_table(path: Path, target: str, raw: bool) -> Any:
+    """Return a table from a file, made ready for training."""
     import flowlimit as fl
     from flowlimit.data.tables import read_table
 
@@ -45,15 +50,15 @@ def _prepared(path: Path, target: str, raw: bool) -> Any:
     return fl.prepare(table.X, table.y, centre=not raw, scale=not raw)
 
 
-def _estimated(fl: Any, problem: Problem, prepared: Any, probes: int) -> Any:
-    """Return the estimate; what strains it is part of what is printed, and said on the terminal."""
+@contextmanager
+def said_strains() -> Iterator[None]:
+    """Say on the terminal what strains an estimate; it is part of what is printed too."""
     import warnings
+
+    import flowlimit as fl
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", fl.StrainWarning)
-        found = fl.estimate_test_error(
-            problem.model, prepared.dataset, problem.training, probes=probes, key=problem.key, throw=False
-        )
+        yield
     for one in caught:
         typer.secho(f"warning: {one.message}", err=True, fg="yellow")
-    return found

@@ -14,6 +14,7 @@ READS = {
     "simulate": TRAINED | {"simulate"},
     "check": TRAINED | {"solve_dmft", "check"},
     "estimate": TRAINED - {"task"},
+    "select": TRAINED - {"task"},
     "fixed-point": AT_THE_END,
     "convergence-rate": AT_THE_END,
     "timescales": AT_THE_END,

@@ -77,7 +77,7 @@ def curves(
     colours = _colours(flat)
     for name, panel in zip(names, panels, strict=True):
         panel.set_xscale("log")
-        panel.set_yscale(_scale([one[name].value for one in flat if name in one.curves]))
+        panel.set_yscale(axis_scale([one[name].value for one in flat if name in one.curves]))
         for one, text, index in zip(flat, texts, colours, strict=True):
             if name in one.curves:
                 _draw(panel, one, name, text, index)
@@ -123,7 +123,8 @@ def _colours(results: Sequence[Drawn]) -> list[int]:
     return numbers
 
 
-def _draw_limit(panel: Axes, limit: Any, name: str, label: str, index: int) -> None:
+def draw_band(panel: Axes, limit: Any, name: str, label: str, index: int) -> None:
+    """Draw a curve as a line in a band of two standard errors."""
     curve, colour = limit[name], COLOURS[index % len(COLOURS)]
     after = limit.times > 0.0
     times, value, band = limit.times[after], curve.value[after], 2.0 * curve.stderr[after]
@@ -134,14 +135,14 @@ def _draw_limit(panel: Axes, limit: Any, name: str, label: str, index: int) -> N
     panel.plot(times, value, color=colour, linewidth=1.4, label=label)
 
 
-def _scale(values: list[np.ndarray]) -> str:
+def axis_scale(values: list[np.ndarray]) -> str:
     """Choose a log axis for positive curves that span more than a decade."""
     finite = np.concatenate([value[np.isfinite(value)] for value in values])
     return "log" if len(finite) and finite.min() > 0.0 and finite.max() > 10.0 * finite.min() else "linear"
 
 
 def _draw(panel: Axes, result: Drawn, name: str, label: str, index: int) -> None:
-    draw = _draw_runs if isinstance(result, Runs) else _draw_limit
+    draw = _draw_runs if isinstance(result, Runs) else draw_band
     draw(panel, result, name, label, index)
     if isinstance(result, Estimate) and result.stopping is not None and result.stopping.time > 0.0:
         at = result.at(result.stopping.time)[name].value[0]

@@ -2,6 +2,7 @@
 
 from .answer import Answer
 from .closed_form import ClosedForm
+from .debiased import Debiased
 from .estimate import Estimate, Stopping
 from .format import uncertain
 from .limit import Kernels, Limit, Operators, PathSample
@@ -9,17 +10,20 @@ from .outcome import Code, FlowlimitError, Outcome
 from .record import Curve, Curves, Record
 from .runs import Runs
 from .same import Comparable
+from .selection import Choice, Selection
 from .stats import EstimateStats, RunStats, SolveStats
 from .version import RESULTS_VERSION
 
 __all__ = [
     "RESULTS_VERSION",
     "Answer",
+    "Choice",
     "ClosedForm",
     "Code",
     "Comparable",
     "Curve",
     "Curves",
+    "Debiased",
     "Estimate",
     "EstimateStats",
     "FlowlimitError",
@@ -31,6 +35,7 @@ __all__ = [
     "Record",
     "RunStats",
     "Runs",
+    "Selection",
     "SolveStats",
     "Stopping",
     "uncertain",

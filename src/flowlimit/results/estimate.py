@@ -1,5 +1,6 @@
 """The record of a run whose test error was estimated from the run itself."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from jaxtyping import Float
 
 from .answer import Answer
 from .format import uncertain
-from .labelled import curves_dataset, dataset, parts_dataset
+from .labelled import curves_dataset, dataset, parts_dataset, samples_dataset
 from .outcome import Outcome
 from .record import Curve, Times
 from .stats import EstimateStats
@@ -22,9 +23,10 @@ PARTS = ("probes_error", "samples_error", "time_error")
 class Stopping(NamedTuple):
     """When to stop: the saved time at which the estimated test error is smallest, and what is known of it.
 
-    ``low`` and ``high`` hold the best time with probability 0.95, by draws of the estimate's errors, which near times
-    have in common; ``high`` is the last saved time where the end may be best. ``test_error`` and its standard error are
-    those of the curve at ``time``; the smallest of many values is a little too small, which they leave out.
+    ``low`` and ``high`` hold the best time with probability 0.95 at least: times beyond are told apart from the best
+    one by draws of the estimate's errors; ``high`` is the last saved time where the end may be best. ``test_error`` and
+    its standard error are those of the curve at ``time``; the smallest of many values is a little too small, which they
+    leave out.
     """
 
     time: float
@@ -56,8 +58,9 @@ class Estimate(Answer):
     probes_error, samples_error, time_error
         Name of a curve -> parts of its standard error: of the traces, by the number of probes; of the finite number of
         samples; and what panels leave unresolved in time. ``_stderr`` is their root sum of squares.
-    weights
-        Weights at all saved times, of shape (times, dim).
+    weights, left_out
+        At all saved times, the weights, of shape (times, dim), and for each sample the residual that it would have if
+        it were left out of the training, of shape (times, samples): the test error is the mean of its squares.
     stopping
         When to stop: see `Stopping`. None if no time was reached.
     strains
@@ -75,6 +78,7 @@ class Estimate(Answer):
     samples_error: Mapping[str, Times]
     time_error: Mapping[str, Times]
     weights: Float[np.ndarray, "times dim"]
+    left_out: Float[np.ndarray, "times samples"]
     stopping: Stopping | None
     strains: tuple[str, ...] = ()
     result: Outcome = field(default_factory=Outcome)
@@ -106,9 +110,15 @@ class Estimate(Answer):
 
     def _groups(self) -> dict[str, Any]:
         """Return the groups of the tree: curves, errors by part, and weights."""
-        own = {"curves": curves_dataset(self)}
+        own = {"curves": curves_dataset(self), "run": samples_dataset(self, "trial")}
         own |= {f"errors/{part}": parts_dataset(self.times, getattr(self, part)) for part in PARTS}
-        return own | {"weights": dataset([("weights", ("time", "coordinate"), self.weights)], {"time": self.times})}
+        arrays = [("weights", ("time", "coordinate"), self.weights), ("left_out", ("time", "sample"), self.left_out)]
+        return own | {"weights": dataset(arrays, {"time": self.times})}
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return what the result says of itself beside its arrays, when to stop among it."""
+        own = {"stopping": json.dumps(self.stopping), "strains": json.dumps(self.strains)}
+        return super()._attributes() | own
 
     def _heading(self) -> list[str]:
         """Return lines that say what this is."""

@@ -284,7 +284,7 @@ def _groups(
         flows.setdefault(kind, []).append((index, flow))
         engines[kind] = engine
     return [
-        Group(tuple(index for index, _ in members), _stack([flow for _, flow in members]), engines[kind])
+        Group(tuple(index for index, _ in members), stack_flows([flow for _, flow in members]), engines[kind])
         for kind, members in flows.items()
     ]
 
@@ -307,6 +307,7 @@ def flow_engine(flow: Flow, dim: int, aspect_ratio: float, rtol: float, solver: 
     return FlowEngine(rtol=jnp.asarray(rtol), stabilised=stiff, solver=solver)
 
 
-def _stack(flows: list[Flow]) -> Flow:
+def stack_flows(flows: Sequence[Flow]) -> Flow:
+    """Return flows of one kind as one, whose arrays have an axis of models first."""
     arrays, static = zip(*(eqx.partition(flow, eqx.is_array) for flow in flows), strict=True)
     return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), static[0])

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..numerics.disk import write_file
-from ..results import ClosedForm, Record
+from ..results import ClosedForm, Record, Selection
 
 
-def export(result: Record | ClosedForm, path: Path) -> None:
+def export(result: Record | ClosedForm | Selection, path: Path) -> None:
     """Write the numbers of a result in the format of the path's ending."""
     write_file(path, lambda beside: WRITERS[path.suffix](result, beside))
 
@@ -23,7 +23,7 @@ def plain(result: Any) -> dict[str, Any]:
         return {name: _finite(value) for name, value in result.to_dict().items()}
     outcome = getattr(result, "result", None)
     said = {} if outcome is None else {"result": str(outcome.code), "message": outcome.message}
-    numbers = result.numbers() if isinstance(result, Record) else result
+    numbers = result.numbers() if isinstance(result, Record | Selection) else result
     return said | {name: _finite(np.asarray(value).tolist()) for name, value in numbers.items()}
 
 
@@ -50,7 +50,9 @@ def _write_json(result: Any, path: Path) -> None:
 
 
 def _columns(result: Any) -> dict[str, list[Any]]:
-    """Return a row per time of a result in time; one row of a closed form."""
+    """Return a row per time of a result in time; one row of a closed form; a row per model and time of a selection."""
+    if isinstance(result, Selection):
+        return result.columns()
     if isinstance(result, ClosedForm):
         return {name: [value] for name, value in result.to_dict().items()}
     data = result.to_xarray()

@@ -19,7 +19,7 @@ from ..problem.tasks import Classification, Dataset, GeneralizedLinear, Regressi
 from ..problem.trainings import GradientDescent, GradientFlow, Langevin, StochasticGradientDescent
 from ..results import Code, Outcome
 from ..simulation import make_plan
-from .estimate import check_request
+from .estimating import check_request
 from .solve import solve_dmft
 
 SIZE, STEPS = (10, 20), {"num_steps": 3}
@@ -83,7 +83,7 @@ def _simulate(model: Any, task: Any, training: Any) -> None:
 IN_TIME: dict[str, Callable[[Any, Any, Any], Any]] = {
     "solve_dmft, derivative": lambda *problem: solve_dmft(*problem, solver=_Asked(), throw=False),
     "simulate": _simulate,
-    "estimate_test_error": check_request,
+    "estimate_test_error, select": lambda model, *rest: check_request([model], *rest),
 }
 """Verbs that read a training."""
 CLOSED: dict[str, Callable[[Any, Any], Any]] = {

@@ -15,19 +15,35 @@ from ..numerics.disk import SEAL, DamagedError, check_folder, is_there, write_fo
 from ..numerics.plain_zarr import arrays, as_it_is, read_node
 from ..problem.checks import shown
 from ..problem.noun import Noun, from_dict
-from ..results import ClosedForm, Code, Kernels, Limit, Operators, Outcome, PathSample, Runs, RunStats, SolveStats
+from ..results import (
+    ClosedForm,
+    Code,
+    Estimate,
+    EstimateStats,
+    Kernels,
+    Limit,
+    Operators,
+    Outcome,
+    PathSample,
+    Runs,
+    RunStats,
+    Selection,
+    SolveStats,
+    Stopping,
+)
 from ..results.answer import NOUNS, Answer
+from ..results.estimate import PARTS as ESTIMATE_PARTS
 from ..results.limit import KERNELS, PARTS
 from ..results.same import same
 from .export import WRITERS, export
 
 FORMAT = 1
 ENDING = ".zarr"
-RESULTS = ("Runs", "Limit")
-GROUPS = ("curves", "replicas", "trials", "errors", "kernels", "operators", "paths", "weights")
+RESULTS = ("Runs", "Limit", "Estimate")
+GROUPS = ("curves", "replicas", "trials", "run", "errors", "kernels", "operators", "paths", "weights")
 
 
-def save(result: Answer | ClosedForm, path: str | Path, *, overwrite: bool = False) -> None:
+def save(result: Answer | ClosedForm | Selection, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a result to a file, in the format that the path's ending says.
 
     Whole or not at all: it is written beside its place, and is on the disk before it takes it.
@@ -37,7 +53,7 @@ def save(result: Answer | ClosedForm, path: str | Path, *, overwrite: bool = Fal
     result
         What a verb returned.
     path
-        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: of limits and runs only.
+        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: limits, runs and estimates.
         ``.nc``, ``.csv`` and ``.json`` keep the numbers for other programs: curves and errors over time, or one row of
         a closed form.
     overwrite
@@ -53,9 +69,9 @@ def save(result: Answer | ClosedForm, path: str | Path, *, overwrite: bool = Fal
     ...     bool((fl.load(f"{folder}/runs.zarr").train_error == runs.train_error).all())
     True
     """
-    if not isinstance(result, Answer | ClosedForm):
+    if not isinstance(result, Answer | ClosedForm | Selection):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
-    path = _checked_path(path, [ENDING, *WRITERS] if isinstance(result, Runs | Limit) else [*WRITERS])
+    path = _checked_path(path, [ENDING, *WRITERS] if isinstance(result, Answer) else [*WRITERS])
     if path.exists() or path.is_symlink():
         if not overwrite:
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
@@ -81,7 +97,7 @@ def _save_zarr(result: Any, path: Path) -> None:
         write_folder(path, lambda beside: tree.to_zarr(beside, mode="w", consolidated=False, encoding=encoding))
 
 
-def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Runs | Limit:
+def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Runs | Limit | Estimate:
     """Read a result that `save` wrote.
 
     The numbers come back as they were, with provenance and nouns; a store whose checksums are not those of its files is
@@ -121,7 +137,7 @@ def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any
     with xr.open_datatree(path, engine="zarr", consolidated=False, chunks=None) as store:
         tree = store.load()
     given = {"model": model, "task": task, "training": training}
-    return (_limit if tree.attrs["kind"] == "Limit" else _runs)(tree, given)
+    return READERS[tree.attrs["kind"]](tree, given)
 
 
 def _check_format(path: Path) -> None:
@@ -209,6 +225,23 @@ def _limit(tree: Any, given: dict[str, Any]) -> Limit:
     inner = {name: make(tree[name]) for name, make in INNER.items() if name in tree.children}
     parts = {part: _part(tree, part) for part in PARTS}
     return Limit(**_common(tree, "replicas", given), stats=stats, **parts, **inner)
+
+
+def _estimate(tree: Any, given: dict[str, Any]) -> Estimate:
+    stopping = json.loads(tree.attrs["stopping"])
+    parts: dict[str, Any] = {part: _part(tree, part) for part in ESTIMATE_PARTS}
+    return Estimate(
+        **_common(tree, "run", given),
+        **parts,
+        stats=EstimateStats(**json.loads(tree.attrs["stats"])),
+        weights=_read(tree["weights"], "weights"),
+        left_out=_read(tree["weights"], "left_out"),
+        stopping=None if stopping is None else Stopping(*stopping),
+        strains=tuple(json.loads(tree.attrs["strains"])),
+    )
+
+
+READERS = {"Limit": _limit, "Runs": _runs, "Estimate": _estimate}
 
 
 def _kernels(group: Any) -> Kernels:

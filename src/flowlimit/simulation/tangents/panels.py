@@ -29,6 +29,7 @@ from ..data import Data
 from ..flows import MAX_STEPS, FlowEngine
 from ..measure import forward
 from ..stiffness import largest_eigenvalue, spectral_radius
+from .bases import each_node
 from .path import TangentPath
 from .probes import SHAPES, Probes, Slow
 from .pushed import StateRows, at_rest, gradients, label_size, residuals, with_tangents
@@ -144,7 +145,7 @@ def _path(march: March, start: Any, saves: Positions, slow: Slow, result: Outcom
         slow=outputs[:, -SHAPES:],
         shapes=slow.shapes(np.r_[0.0, panels(edges, ORDER).times.ravel()]),
         direction=slow.direction,
-        sees=panel[None, :] <= panel[:, None],
+        basis=each_node(panel[None, :] <= panel[:, None]),
         readout=readout,
         times=times,
         weights=readout @ weights,

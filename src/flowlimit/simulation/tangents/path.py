@@ -3,26 +3,29 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from ...results import Outcome
+from .bases import Basis
 
 
 @dataclass(frozen=True)
 class TangentPath:
     """What a run leaves behind at its nodes, and how saved times follow from them.
 
-    A kick of the residuals by e = sum over nodes j of probe_j l_j(s), with l_j the nodes' basis (a step, or a
-    polynomial of a panel), moves the residuals by ``responses``.
+    A kick of the residuals by e = sum over courses j of probe_j l_j(s), with l_j a step or a polynomial on a panel,
+    moves the residuals by ``responses``.
 
     Attributes
     ----------
-    residuals, responses, probes
+    residuals, responses
         Of all nodes.
+    probes
+        Of all courses.
     slow, shapes, direction
         Responses to slow kicks as well: along one ``direction`` over samples, with courses ``shapes`` at nodes.
-    sees
-        Whether the residuals at a node (first axis) can depend on the kick of another.
+    basis
+        The courses at nodes, and which of them residuals at a node can depend on.
     readout
         From values at nodes to those at saved times.
     times, weights
@@ -37,11 +40,11 @@ class TangentPath:
 
     residuals: Float[np.ndarray, "nodes samples"]
     responses: Float[np.ndarray, "nodes probes samples"]
-    probes: Float[np.ndarray, "nodes probes samples"]
+    probes: Float[np.ndarray, "courses probes samples"]
     slow: Float[np.ndarray, "nodes shapes samples"]
     shapes: Float[np.ndarray, "nodes shapes"]
     direction: Float[np.ndarray, "samples"]
-    sees: Bool[np.ndarray, "nodes nodes"]
+    basis: Basis
     readout: Float[np.ndarray, "times nodes"]
     times: Float[np.ndarray, "times"]
     weights: Float[np.ndarray, "times dim"]

@@ -5,6 +5,9 @@ residual, so that the trace F = tr(dr/de)/n is G - I with G = (I + R_w)^-1, r = 
 
     C_w + sigma^2 11^T = (I + F)^-1 C_f (I + F)^-T,    C_f = r r^T/n,    eq. (dmft_Cf) solved for C_w.
 
+An intercept that was fitted, by taking means away from X and y, takes one of n directions from all residuals: the trace
+of I is then 1 - 1/n, and I + F that much less.
+
 With A = (I + F)^-1 the estimate is the mean of u_i(t)^2, u = A r. Its errors:
 
 - probes: F is a mean over probes; to first order the estimate moves by -2 (A dF C_u)(t, t), C_u = u u^T/n.
@@ -21,11 +24,14 @@ import numpy as np
 from jaxtyping import Float
 
 from ...results.spread import student_factor
+from .bases import Basis
 from .path import TangentPath
 
 Times = Float[np.ndarray, "times"]
 Factor = Float[np.ndarray, "times _"]
-FEWEST_PROBES = 2
+Nodes = Float[np.ndarray, "nodes samples"]
+CENTRED = 1e-10
+"""Means of residuals over their size at time 0, below which they are 0 to rounding."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,10 @@ class Inverted:
 
     train_error: Times
     test_error: Times
+    left_out: Float[np.ndarray, "times samples"]
+    """u: for each sample the residual that it would have if it were left out."""
+    slip: Times
+    """Error of u in time over its size: what courses or panels leave of it."""
     probes_root: Factor
     samples_root: Factor
 
@@ -55,23 +65,46 @@ class Inverted:
 def invert(path: TangentPath) -> Inverted:
     """Return the test error of a run at its saved times."""
     traces = traces_of(path)
-    A = np.linalg.inv(np.eye(len(path.sees)) + traces.mean(axis=0))
+    A = np.linalg.inv(_free(path.residuals) * np.eye(len(path.residuals)) + traces.mean(axis=0))
     u = A @ path.residuals
     U, r = path.readout @ u, path.readout @ path.residuals
     C = u @ U.T / u.shape[1]
     return Inverted(
         train_error=(r**2).mean(axis=1),
         test_error=(U**2).mean(axis=1),
+        left_out=U,
+        slip=path.residual_slip + path.readout @ _missed(path.residuals, u, path.basis),
         probes_root=_probes_root(path.readout @ A, traces, C),
         samples_root=np.hstack([_own_root(U), _pairs_root(path, path.readout @ A, C)]),
     )
 
 
+def _free(residuals: Nodes) -> float:
+    """Return the part of directions that is left to residuals: all of them, or all but that of an intercept.
+
+    Residuals have mean 0 at all times, to rounding, only if X and y were centred.
+    """
+    means, size = np.abs(residuals.mean(axis=1)), np.sqrt((residuals[:1] ** 2).mean())
+    return 1.0 - (means <= CENTRED * size).all() / residuals.shape[1]
+
+
+def _missed(r: Nodes, u: Nodes, basis: Basis) -> Float[np.ndarray, "nodes"]:
+    """Return how much of u the courses miss, over its size, at each node the most of its panel.
+
+    Judged by r, as smooth as u and without the noise of probes.
+    """
+    size = lambda x: np.sqrt((x**2).mean(axis=1))
+    missed = size(r - basis.courses @ (basis.courses.T @ r)) / np.maximum(size(u), np.finfo(float).tiny)
+    most = np.zeros(basis.panel.max(initial=0) + 1)
+    np.maximum.at(most, basis.panel, missed)
+    return most[basis.panel]
+
+
 def traces_of(path: TangentPath) -> Float[np.ndarray, "probes nodes nodes"]:
     """Return F of every probe: how the mean residual at a node moves with a kick of the same sample at another."""
     responses, probes = (np.moveaxis(x, 1, 0) for x in (path.responses, path.probes))
-    samples = path.residuals.shape[1]
-    return np.where(path.sees, responses @ probes.transpose(0, 2, 1) / samples, 0.0)
+    samples, basis = path.residuals.shape[1], path.basis
+    return np.where(basis.sees, responses @ probes.transpose(0, 2, 1) / samples, 0.0) @ basis.courses.T
 
 
 def _probes_root(LA: Float[np.ndarray, "times nodes"], traces: np.ndarray, C: np.ndarray) -> Factor:
