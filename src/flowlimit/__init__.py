@@ -51,6 +51,7 @@ _HOMES = {
     "verbs.derivative": ["derivative"],
     "verbs.draw": ["draw"],
     "verbs.estimate": ["StrainWarning", "estimate_test_error"],
+    "verbs.scaling": ["Scaling", "scaling"],
     "verbs.simulate": ["simulate"],
     "verbs.solve": ["AccuracyWarning", "solve_dmft"],
     "verbs.storage": ["load", "save"],

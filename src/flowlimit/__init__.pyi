@@ -104,6 +104,8 @@ from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw
 from .verbs.estimate import StrainWarning as StrainWarning
 from .verbs.estimate import estimate_test_error as estimate_test_error
+from .verbs.scaling import Scaling as Scaling
+from .verbs.scaling import scaling as scaling
 from .verbs.simulate import simulate as simulate
 from .verbs.solve import AccuracyWarning as AccuracyWarning
 from .verbs.solve import solve_dmft as solve_dmft

@@ -5,5 +5,6 @@ from .fixed_points import fixed_point_law
 from .kernels import kernels
 from .laws import law
 from .phases import shade_phases
+from .scaling import scaling
 
-__all__ = ["curves", "fixed_point_law", "kernels", "law", "shade_phases"]
+__all__ = ["curves", "fixed_point_law", "kernels", "law", "scaling", "shade_phases"]
