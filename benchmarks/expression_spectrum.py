@@ -1,9 +1,10 @@
 """A limit with the spectrum of real data against training on the data: `fl.Spectrum.from_data` on gene expression.
 
 The table (414 samples, 3833 probes, from the extra `data`) stands for the population: some rows are trained on, the
-others are the test. The label is one of the probes, predicted from the others, so that labels are real too. Three data
+others are the test. The label is one of the probes, predicted from the others, so that labels are real too. Four data
 sets of the same size are trained on: real rows; rows that are Gaussian with the same covariance and a linear teacher,
-which is what the limit assumes; and real rows with that teacher's labels, which tells features and labels apart.
+which is what the limit assumes; real rows with that teacher's labels, which tells features and labels apart; and rows
+of a Gaussian table of the same size and spectrum, whose basis is that of its own few rows too.
 
     python benchmarks/expression_spectrum.py [--samples 200] [--splits 10] [--probe 300] [--figure expression.png]
 """
@@ -16,7 +17,7 @@ import flowlimit as fl
 from flowlimit.data import load_expression, principal_data
 
 STEPS = 40
-KINDS = ("real rows", "Gaussian rows", "real rows, linear labels")
+KINDS = ("real rows", "Gaussian rows", "real rows, linear labels", "rows of a Gaussian table")
 
 
 def main():
@@ -58,6 +59,10 @@ def curves(kind, data, arguments, training):
         rows, labels = X, y
         if kind == "Gaussian rows":
             rows = rng.normal(size=X.shape) * np.sqrt(np.asarray(data.variances) / X.shape[1])
+        if kind == "rows of a Gaussian table":
+            table = rng.normal(size=X.shape)
+            left = np.linalg.qr(table - table.mean(axis=0))[0]
+            rows = left * np.sqrt(np.asarray(data.variances) * len(X) / X.shape[1])
         if kind != "real rows":
             labels = rows @ w_star + np.sqrt(float(data.noise_var)) * rng.normal(size=len(rows))
         own = rng.permutation(len(rows))

@@ -13,6 +13,8 @@ from jaxtyping import Float
 Values = Float[np.ndarray, "points"]
 FEWEST = 4
 """Points in a window: a parabola has three numbers, and one is left to judge it."""
+ROUNDING = 1e-6
+"""Of logarithms, by which a point at the edge of a window may be outside of it."""
 
 
 class Slopes(NamedTuple):
@@ -51,7 +53,7 @@ def local_slopes(x: Values, value: Values, stderr: Values, *, window: float) -> 
     slope, spread, norm, jitter = np.full((4, len(x)), np.nan)
     for i in range(len(x)):
         low = np.clip(u[i] - window / 2.0, u[0], max(u[-1] - window, u[0]))
-        inside = (u >= low - 1e-9) & (u <= low + window + 1e-9)
+        inside = (u >= low - ROUNDING) & (u <= low + window + ROUNDING)
         if inside.sum() < FEWEST:
             continue
         v = u[inside] - u[i]

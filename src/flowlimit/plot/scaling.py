@@ -59,7 +59,9 @@ def scaling(
         _, ax = plt.subplots(2, 1, figsize=(5.0, 5.2), sharex=True, height_ratios=(1.5, 1.0), layout="constrained")
     above, below = np.ravel(ax)
     for index, one in enumerate(found):
-        _draw(above, below, one, None if names is None else names[index], COLOURS[index % len(COLOURS)])
+        label = None if names is None else names[index]
+        share = (index + 0.5) / len(found)
+        _draw(above, below, one, label, COLOURS[index % len(COLOURS)], share)
     for exponent in expected:
         below.axhline(exponent, color="black", linewidth=0.8, linestyle="--")
     first = found[0]
@@ -70,13 +72,13 @@ def scaling(
     return np.array([above, below])
 
 
-def _draw(above: Axes, below: Axes, one: Scaling, label: str | None, colour: str) -> None:
+def _draw(above: Axes, below: Axes, one: Scaling, label: str | None, colour: str, share: float) -> None:
     above.plot(one.x, one.value, color=colour, linewidth=1.0, label=label)
     for power in one.powers:
         ends = np.array([power.start, power.stop])
         above.plot(ends, power.at(ends), color=colour, linewidth=3.5, alpha=0.35, solid_capstyle="butt")
-        middle = np.sqrt(ends.prod(keepdims=True))
-        place = (middle[0], power.at(middle)[0])
+        within = ends[:1] * (ends[1:] / ends[:1]) ** share  # labels of curves that are close stand side by side
+        place = (within[0], power.at(within)[0])
         above.annotate(
             f"{power.exponent:.2f}", place, (3, 3), textcoords="offset points", color=colour, fontsize="small"
         )

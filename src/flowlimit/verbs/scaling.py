@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..numerics.powers import FEWEST, Power, crossover, find_powers, local_slopes
+from ..numerics.precision import own_settings
 from ..problem.checks import number, shown, vector
 from ..results import ClosedForm, Record, uncertain
 
@@ -100,6 +101,7 @@ class Scaling(ClosedForm):
         return "\n".join(lines)
 
 
+@own_settings()
 def scaling(
     what: Any,
     *problem: Any,
