@@ -112,8 +112,8 @@ def _times_of(record: Limit | Runs) -> Timescales:
     times = timescales(record.noun("model"), record.noun("task"))
     if times.task.feature_law is not None:
         raise TypeError(
-            f"record: given one of {shown(times.task)}; phases are told for features of equal variance, needs target= in "
-            f"place of features=; fl.timescales and fl.small_init_path take these features"
+            f"record: given one of {shown(times.task)}; phases are told for features of equal variance, needs target= "
+            f"in place of features=; fl.timescales and fl.small_init_path take these features"
         )
     return times
 
