@@ -64,6 +64,7 @@ _HOMES = {
     "verbs.draw": ["draw"],
     "verbs.estimate": ["estimate_test_error"],
     "verbs.estimating": ["StrainWarning"],
+    "verbs.scaling": ["Scaling", "scaling"],
     "verbs.select": ["select"],
     "verbs.simulate": ["simulate"],
     "verbs.solve": ["AccuracyWarning", "solve_dmft"],

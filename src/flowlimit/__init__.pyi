@@ -108,6 +108,8 @@ from .verbs.derivative import derivative as derivative
 from .verbs.draw import draw as draw
 from .verbs.estimate import estimate_test_error as estimate_test_error
 from .verbs.estimating import StrainWarning as StrainWarning
+from .verbs.scaling import Scaling as Scaling
+from .verbs.scaling import scaling as scaling
 from .verbs.select import select as select
 from .verbs.simulate import simulate as simulate
 from .verbs.solve import AccuracyWarning as AccuracyWarning

@@ -34,8 +34,10 @@ def test_a_common_variance_is_a_change_of_units(aspect_ratio, weight_decay):
     levels = [float(point.true_positive_rate(level)) for point, level in ((first, 0.4), (second, 0.4 * c))]
     assert levels[0] == pytest.approx(levels[1], rel=1e-9)
     times = fl.timescales(one, plain), fl.timescales(other, regression(aspect_ratio, features))
-    if not weight_decay:
-        assert float(times[1].search) == pytest.approx(c * float(times[0].search), rel=1e-9)
+    assert float(times[1].search) == pytest.approx(c * float(times[0].search), rel=1e-9)
+    assert float(times[1].lazy) == pytest.approx(c * float(times[0].lazy), rel=1e-9)
+    later = c * np.log(0.25 * c) / np.log(0.25)  # pulls are 1/c as large, and have less or more to grow by
+    assert float(times[1].descent) == pytest.approx(later * float(times[0].descent), rel=1e-6)
 
 
 def ridge(s, w_star_sq, p, delta, noise_var, penalty=0.0):
@@ -96,6 +98,10 @@ def test_ends_against_minimisers(aspect_ratio, weight_decay):
         assert float(table["test_error"][0]) == pytest.approx(float(point.test_error), rel=1e-12)
 
 
-def test_curves_of_the_lazy_phase_refuse():
+def test_curves_of_the_lazy_phase_and_phases_refuse():
     with pytest.raises(TypeError, match="curves of the lazy phase are known for features of equal variance"):
         lazy_errors(regression(2.0), np.ones(1))
+    training = fl.GradientDescent(0.1, num_steps=1)
+    runs = fl.simulate(fl.DiagonalLinear(0.1), regression(2.0), training, dim=10, trials=2, key=0)
+    with pytest.raises(TypeError, match="phases are told for features of equal variance"):
+        fl.label_phases(runs)

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..numerics.precision import own_settings
-from ..problem.checks import instance
+from ..problem.checks import instance, shown
 from ..results import ClosedForm, Limit, Record, Runs
 from .case import init_scale
 from .fixed_point import fixed_point
@@ -72,7 +72,7 @@ def label_phases(record: Limit | Runs) -> Phases:
     ['lazy', 'rich', 'rich_sharp']
     """
     instance("record", (Limit, Runs), "fl.simulate(...)")(record)
-    times = timescales(record.noun("model"), record.noun("task"))
+    times = _times_of(record)
     if times.regime == "large":
         return _large(record, times)
     if isinstance(record, Limit):
@@ -98,14 +98,24 @@ def descent_times(limit: Limit) -> Paths:
     instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.paths is None or limit.operators is None:
         raise ValueError("limit: given one without paths or operators; solve with both kept")
-    times = timescales(limit.noun("model"), limit.noun("task"))
+    times = _times_of(limit)
     paths, own = limit.paths, limit.operators
     seen = 1.0 - own.R_f @ np.ones(len(own.times))
-    pulled = paths.w_star if paths.variance is None else paths.variance * paths.w_star
-    push = own.S @ (paths.z / float(times.task.aspect_ratio) - seen[:, None] * pulled[None, :])
+    push = own.S @ (paths.z / float(times.task.aspect_ratio) - seen[:, None] * paths.w_star[None, :])
     grown = np.abs(push) - float(times.model.weight_decay) * own.times[:, None]
     level = -2.0 * np.log(float(init_scale(times.model)))
     return crossing_times(own.times, grown, np.full(len(paths.w_star), level))
+
+
+def _times_of(record: Limit | Runs) -> Timescales:
+    """Return the timescales of a record's problem, or refuse features of unequal variances."""
+    times = timescales(record.noun("model"), record.noun("task"))
+    if times.task.feature_law is not None:
+        raise TypeError(
+            f"record: given one of {shown(times.task)}; phases are told for features of equal variance, needs target= "
+            f"in place of features=; fl.timescales and fl.small_init_path take these features"
+        )
+    return times
 
 
 def learning_times(times: Float[np.ndarray, "times"], w: Table, w_star: Paths) -> Paths:

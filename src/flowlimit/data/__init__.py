@@ -1,4 +1,4 @@
-"""Real data: expression matrices, whitened designs that experiments take from them, and tables in their own basis."""
+"""Real data: expression matrices, designs that experiments take from them, and tables in their principal basis."""
 
 from .designs import sample_design, whiten
 from .expression import load_expression, read_archive
