@@ -34,6 +34,8 @@ def main():
     order = np.argsort(-table.var(axis=0))
     probe = order[arguments.probe]
     data = principal_data(np.delete(table, probe, axis=1), table[:, probe])
+    assert data.variances is not None  # principal_data knows both
+    assert data.noise_var is not None
     dim = data.X.shape[1]
     law = fl.Spectrum(data.variances, data.w_star)
     noise = float(data.noise_var)

@@ -48,7 +48,7 @@ def expression() -> Source:
 def diabetes() -> Source:
     from sklearn.datasets import load_diabetes
 
-    X, y = load_diabetes(return_X_y=True)
+    X, y = map(np.asarray, load_diabetes(return_X_y=True))
     pairs = [X[:, i] * X[:, j] for i, j in itertools.combinations_with_replacement(range(X.shape[1]), 2)]
     table = np.c_[X, np.stack(pairs, axis=1)]
     # the square of a feature with two values is that feature again

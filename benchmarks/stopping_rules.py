@@ -56,7 +56,8 @@ def train(problem: Problem, rows: np.ndarray) -> np.ndarray:
         problem.training,
         weights_at=clock.times_at(clock.default_saves()),
     )
-    return np.stack([run.weights[0] for run in runs])
+    kept = [run.weights for run in runs if run.weights is not None]  # all were asked to
+    return np.stack([weights[0] for weights in kept])
 
 
 def left_out_errors(problem: Problem, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -66,7 +67,7 @@ def left_out_errors(problem: Problem, rows: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def smallest(errors: np.ndarray) -> tuple[int, ...]:
-    return np.unravel_index(errors.argmin(), errors.shape)
+    return tuple(map(int, np.unravel_index(errors.argmin(), errors.shape)))
 
 
 def by_estimate(problem: Problem, rng: np.random.Generator, probes: int = 8) -> np.ndarray:
@@ -94,6 +95,7 @@ def by_gcv(problem: Problem, rng: np.random.Generator) -> np.ndarray:
     """Mean squared residual over (1 - tr H/n)^2, with H = 1 - (1 - step K)^t, K = X X^T d/n."""
     del rng
     samples, dim = problem.X.shape
+    assert isinstance(problem.training, fl.GradientDescent)
     values, vectors = np.linalg.eigh(problem.X @ problem.X.T * dim / samples)
     kept = (1.0 - float(problem.training.step_size) * values) ** np.arange(STEPS + 1)[:, None]
     errors = ((kept * (problem.y @ vectors)) ** 2).mean(axis=1) / kept.mean(axis=1) ** 2

@@ -40,10 +40,11 @@ def as_finite(value: Any) -> float:
     """
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
+    number: Any = value
     try:
-        return min(float(value), 1e300)
+        return min(float(number), 1e300)
     except OverflowError:  # an int beyond double precision
-        return 1e300 if value > 0 else -1e300
+        return 1e300 if number > 0 else -1e300
 
 
 def machine_bytes() -> float:
