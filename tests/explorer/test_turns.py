@@ -3,6 +3,7 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ pytest.importorskip("panel")
 import jax
 
 from flowlimit.explorer import answers, room
+from flowlimit.explorer.changes import Changes
 from flowlimit.explorer.inputs import Inputs
 from flowlimit.explorer.room import Room
 from flowlimit.explorer.turns import Turns
@@ -170,3 +172,15 @@ def test_a_page_that_comes_back_is_answered(monkeypatch):
         time.sleep(0.01)
     worker.end()
     assert parts == ["limit", "theory"]
+
+
+def test_a_session_that_is_being_ended_is_not_seen():
+    """It loses its context first: its worker began to compute once more."""
+    changes = Changes()
+    assert changes.are_seen()  # no server
+    changes._served, changes._document = True, SimpleNamespace(session_context=None)
+    assert not changes.are_seen()
+    for count in (0, 1):
+        session = SimpleNamespace(connection_count=count)
+        changes._document = SimpleNamespace(session_context=SimpleNamespace(session=session))
+        assert changes.are_seen() == bool(count)

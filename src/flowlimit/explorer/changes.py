@@ -22,6 +22,7 @@ class Changes:
     def __init__(self) -> None:
         self._document: Any = pn.state.curdoc
         self._loop = None if self._document is None else IOLoop.current()
+        self._served = self._document is not None and self._document.session_context is not None
         self._waiting: list[Change] | None = []  # until the page has loaded
         self._ended = False
         if self._document is not None:
@@ -36,10 +37,14 @@ class Changes:
             self._loop.add_callback(self._queue, change)
 
     def are_seen(self) -> bool:
-        """Whether a browser has the page open; True where there is no server."""
-        context = None if self._document is None else self._document.session_context
-        session = None if context is None else context.session
-        return session is None or session.connection_count > 0
+        """Whether a browser has the page open; True where there is no server.
+
+        A session that is being ended loses its context before it is told so: its page is not seen any more.
+        """
+        if not self._served:
+            return True
+        session = getattr(self._document.session_context, "session", None)
+        return session is not None and session.connection_count > 0
 
     def end(self) -> None:
         """Make no more changes: the document is gone."""
