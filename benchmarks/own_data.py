@@ -12,7 +12,9 @@ import argparse
 import itertools
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -134,14 +136,15 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def main() -> None:
-    arguments = parse()
-    for line in campaign(arguments):
+def tell(lines: Iterable[dict[str, Any]], out: Path | None) -> None:
+    """Print lines as they come, and append them to a file if there is one."""
+    for line in lines:
         print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
-        if arguments.out:
-            with arguments.out.open("a") as file:
+        if out:
+            with out.open("a") as file:
                 file.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    given = parse()
+    tell(campaign(given), given.out)

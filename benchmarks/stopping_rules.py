@@ -16,7 +16,6 @@ is its CPU time over that of training all models once, programs compiled before.
 
 import argparse
 import itertools
-import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -162,14 +161,6 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def main() -> None:
-    arguments = parse()
-    for line in campaign(arguments):
-        print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}), flush=True)
-        if arguments.out:
-            with arguments.out.open("a") as file:
-                file.write(json.dumps(line) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    given = parse()
+    own_data.tell(campaign(given), given.out)

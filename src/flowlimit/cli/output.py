@@ -80,8 +80,8 @@ def say_unwritten(*paths: Path | None) -> None:
             typer.echo(f"{path} was not written: there is no answer", err=True)
 
 
-def draw(results: Any, plot: Path | None) -> None:
-    """Draw curves of results, if a path is given."""
+def draw(results: Any, plot: Path | None, *, picture: str = "curves") -> None:
+    """Draw results, if a path is given; ``picture`` is the name of a function of `flowlimit.plot`."""
     if plot is None:
         return
     import matplotlib as mpl
@@ -89,7 +89,7 @@ def draw(results: Any, plot: Path | None) -> None:
     import flowlimit as fl
 
     mpl.use("agg")
-    fl.plot.curves(results)[0].figure.savefig(plot, dpi=200)
+    getattr(fl.plot, picture)(results)[0].figure.savefig(plot, dpi=200)
     typer.echo(f"wrote {plot}", err=True)
 
 

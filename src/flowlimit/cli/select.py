@@ -1,7 +1,6 @@
 """`flowlimit select`: which of several models to train on a user's table, and when to stop."""
 
 import itertools
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +8,7 @@ import typer
 from .axes import parse_axes
 from .estimate import Raw, Table, Target, prepared_table, said_strains
 from .grammar import NOUNS, Option, Problem, at_address, takes_problem
-from .output import Json, OutNumbers, Picture, check_outputs, end, give, say_unwritten
+from .output import Json, OutNumbers, Picture, check_outputs, draw, end, give, say_unwritten
 from .reads import ACCURACY, FLAGS, PROBLEM, as_typed, overlap
 
 Over = Annotated[
@@ -52,7 +51,7 @@ def select(
     if not as_json:
         typer.echo(repr(prepared))
     give(found, as_json=as_json, out=out)
-    _draw(found, plot)
+    draw(found, plot, picture="selection")
     end(found.result)
 
 
@@ -75,15 +74,3 @@ def models_over(problem: Problem, over: list[str]) -> list[Any]:
             nouns = at_address(nouns, address, value, "--over")
         models.append(nouns["model"])
     return models
-
-
-def _draw(found: Any, plot: Path | None) -> None:
-    if plot is None:
-        return
-    import matplotlib as mpl
-
-    import flowlimit as fl
-
-    mpl.use("agg")
-    fl.plot.selection(found)[0].figure.savefig(plot, dpi=200)
-    typer.echo(f"wrote {plot}", err=True)
