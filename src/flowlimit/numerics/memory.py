@@ -9,9 +9,8 @@ from typing import Any
 
 from .shown import shown
 
-PROGRAMS, PANEL_PROGRAMS = 570 * 2**20, 750 * 2**20
-"""Bytes that jax, its compiler and compiled programs add to a process, and with the larger programs of panels; measured
-by benchmarks/memory_of_solves.py."""
+PROGRAMS = 420 * 2**20
+"""Bytes that jax, its compiler and compiled programs add to a process; measured by benchmarks/memory_of_solves.py."""
 
 
 def checked_bytes(name: str, value: Any) -> float:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
-from ...numerics.memory import PANEL_PROGRAMS, PROGRAMS, gibibytes
+from ...numerics.memory import PROGRAMS, gibibytes
 from ...numerics.streams import Purpose, stream
 from ...problem.clocks import Clock
 from ...problem.flow import make_flow
@@ -143,8 +143,7 @@ class Plan:
 
     def _least_memory(self, counts: Counts, nodes: int) -> int:
         """Return the same with one replica at a time: programs, a replica, and what is kept of all of them."""
-        programs = PROGRAMS if self.explicit else PANEL_PROGRAMS
-        return programs + self.bytes(counts, nodes) + 8 * KEPT * self.settings.replicas * self.rows(nodes) ** 2
+        return PROGRAMS + self.bytes(counts, nodes) + 8 * KEPT * self.settings.replicas * self.rows(nodes) ** 2
 
     def refusal(self, nodes: int) -> str | None:
         """Say why so many nodes do not fit into the memory allowed; None if they do."""
