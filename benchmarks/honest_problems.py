@@ -116,7 +116,11 @@ def regression(target, *ratios):
 
 
 def huber(target, *ratios):
-    loss = lambda rng: fl.HuberLoss(*rng.uniform((0.4, 0.2), (1.2, 0.6)), tail=some(rng, 0.0, 1.0))
+
+    def loss(rng: np.random.Generator) -> fl.HuberLoss:
+        threshold, noise_std = rng.uniform((0.4, 0.2), (1.2, 0.6))
+        return fl.HuberLoss(threshold, noise_std=noise_std, tail=some(rng, 0.0, 1.0))
+
     return lambda rng: fl.GeneralizedLinear(some(rng, *ratios), target=target(rng), loss=loss(rng))
 
 

@@ -101,6 +101,12 @@ def fit_tail(
     end = float(point.train_error if name == "train_error" else point.test_error)
     alone = name == "train_error" or float(rate.test_rate) == float(rate.train_rate)
     terms = SQUARE if alone else CROSS
+    held_from = getattr(record.stats, "held_from", None)  # runs have none
+    if held_from is not None and stop > held_from:
+        raise ValueError(
+            f"stop: given {stop:g}, but this limit was at rest from {held_from:.4g} on and is held there; take a "
+            f"smaller stop, or solve all times with solver=fl.PanelSolver(rest_factor=1e9)"
+        )
     inside = (record.times >= start) & (record.times <= stop)
     if inside.sum() <= len(terms):
         raise ValueError(

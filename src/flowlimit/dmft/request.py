@@ -17,6 +17,7 @@ from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Kernels, Limit, Operators, Outcome, PathSample, SolveStats
 from ..types import PRNGKey, Times
+from .ending import FindEnding, unknown_ending
 
 Saves = Float[np.ndarray, "saves"]
 Report = Callable[[float, str], Any]
@@ -46,6 +47,8 @@ class SolverRequest:
         An earlier limit to begin from, if any.
     deadline
         Raises `OutOfTimeError` from ``deadline.check()`` once the user's time is over; look at it often.
+    ending
+        Returns the two errors that the training tends to, if they are known.
     report
         Call ``report(fraction, message)`` now and then: it is True if the user wants the solve to end.
     """
@@ -61,6 +64,7 @@ class SolverRequest:
     devices: Devices | None = None
     start: Limit | None = None
     deadline: Deadline = field(default_factory=lambda: Deadline(None))
+    ending: FindEnding = unknown_ending
     report: Report = lambda fraction, message: False
 
     @cached_property

@@ -165,6 +165,9 @@ class PanelSettings(PathSettings):
         Relative change below which, and iterations after which, the innovations of a panel are no longer chosen anew.
     settled_factor
         Factor on the agreement asked for up to which a panel still counts as settled.
+    rest_factor, rest_part
+        Curves are held from time t on where both errors changed by less than the part ``rest_part`` of rtol from t over
+        ``rest_factor`` to t, and are at the fixed point. With a factor above the horizon, all of it is solved.
     """
 
     order: int = 8
@@ -182,6 +185,8 @@ class PanelSettings(PathSettings):
     chosen: float = 1e-2
     chosen_after: int = 10
     settled_factor: float = 100.0
+    rest_factor: float = 2.0
+    rest_part: float = 0.2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,6 +10,7 @@ from ..results import Code, Limit, Outcome
 from .control.driver import Solved, solve
 from .control.errors import all_curves
 from .control.plan import make_plan
+from .ending import unknown_ending
 from .readout.kernels import make_kernels
 from .readout.measure import Measure
 from .request import SolverAnswer, SolverRequest
@@ -58,7 +59,12 @@ class _PathSolver(PathSettings, AbstractSolver):
         if refusal is not None:
             return SolverAnswer(outcome=Outcome(Code.MEMORY, refusal))
         deadline = request.deadline.shared_by(plan.mesh)
-        solved = solve(plan, request.saves, _beginning(request.start), deadline, request.report)
+        begin, watch = _beginning(request.start), (deadline, request.report)
+        solved = solve(plan, request.saves, begin, *watch, request.ending)
+        if solved.stats.held_from is not None and solved.outcome.code is Code.TOLERANCE:  # held too early
+            edges, level = np.asarray(solved.stats.edges), solved.stats.level or 0
+            further = solve(plan, request.saves, (edges, level), *watch, unknown_ending)
+            solved = further if further.replicas.whole else solved
         return _answer(solved, float(request.task.error_floor))
 
 

@@ -245,6 +245,8 @@ class Limit(Answer):
         lines += [f"  {text}" for text in self._summary()]
         if stats.nodes:
             lines.append(f"  {stats.nodes} nodes, rtol {stats.rtol:g}, {stats.seconds:.1f} s")
+        if stats.held_from is not None:
+            lines.append(f"  at rest from time {stats.held_from:.4g} on, where later values are from")
         if self.result.message:
             lines.append(f"  {self.result.code}: {self.result.message}")
         return lines

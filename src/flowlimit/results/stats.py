@@ -27,6 +27,9 @@ class SolveStats:
         Estimate of what the solve adds to the process, in bytes per device.
     edges
         Edges of the panels in time, half a step before their first step where they sum over steps; None for steps.
+    held_from
+        Time from which on the training was at rest: later values of curves are those at this time, and their time error
+        is what they moved by before it. None if all times were solved.
     """
 
     seconds: float = 0.0
@@ -40,6 +43,7 @@ class SolveStats:
     devices: int = 1
     memory_bytes: int = 0
     edges: tuple[float, ...] | None = None
+    held_from: float | None = None
 
 
 @dataclass(frozen=True)

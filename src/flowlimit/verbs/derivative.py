@@ -81,7 +81,7 @@ def derivative(
     values = differentiate(plan, nouns, pick, grid, counts, rotation, replicas)
     factor = student_factor(replicas)
     curves = {name: Curve(value.mean(axis=0), factor * standard_error(value)) for name, value in values.items()}
-    return Curves(limit.times, curves, limit.discrete)
+    return Curves(grid.saves, curves, limit.discrete)
 
 
 def _picker(wrt: str, nouns: tuple[Model, Task, Training]) -> Any:

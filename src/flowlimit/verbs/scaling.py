@@ -205,7 +205,8 @@ def _in_time(record: Any, name: str) -> Curve:
         raise TypeError(f"what: given {shown(record)}, needs a limit or runs for along='time', e.g. fl.solve_dmft(...)")
     if name not in record.curves:
         raise ValueError(f"name: given {name!r}, needs one of {', '.join(record.curves)}")
-    later = record.times > 0.0
+    held_from = getattr(getattr(record, "stats", None), "held_from", None)  # from there on a curve shows no slope
+    later = (record.times > 0.0) & (record.times <= (np.inf if held_from is None else held_from))
     curve = record[name]
     return Curve(record.times[later], curve.value[later], curve.stderr[later])
 

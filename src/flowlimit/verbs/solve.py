@@ -23,6 +23,7 @@ from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..results import Code, Limit
 from ..types import Observable, PRNGKey, Times
+from .ending import ending_of
 from .progress import Progress, reporter
 from .provenance import provenance
 
@@ -125,6 +126,7 @@ def solve_dmft(
             devices=None if devices is None else checked_devices(devices),
             start=start,
             deadline=deadline,
+            ending=ending_of(model, task, training),
             report=report,
         )
         check_conditions(model, task.loss, request.flow)

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...numerics.blocks import Edges
 from ...numerics.deadline import Deadline, OutOfTimeError
-from ...numerics.devices import any_process
+from ...numerics.devices import any_process, of_first_process
 from ...results import Code, Outcome, PathSample, SolveStats
+from ..ending import FindEnding
 from ..readout.grid import Grid, Saves, make_grid
 from ..readout.solution import Solution
 from ..sampling.modes import modes_of
@@ -24,6 +25,7 @@ from .moves import Choice, Move, choose
 from .pilot import BlowUpError, RoomError, choose_panels
 from .plan import Plan
 from .replicas import batch_seconds, run_batch
+from .rest import at_rest, held_errors
 from .work import Work, add_paths, late, split_panels, state_of, verdict
 
 Report = Callable[[float, str], Any]
@@ -53,12 +55,19 @@ def unsolved(outcome: Outcome) -> Solved:
     return Solved(None, Replicas(), [], None, outcome, SolveStats())
 
 
-def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, deadline: Deadline, report: Report) -> Solved:
-    """Solve a plan; ``start`` gives panels to begin with and a level."""
+def solve(
+    plan: Plan,
+    saves: Saves,
+    start: tuple[Edges, int] | None,
+    deadline: Deadline,
+    report: Report,
+    ending: FindEnding,
+) -> Solved:
+    """Solve a plan; ``start`` gives panels to begin with and a level. Panels end where the training is at rest."""
     watch = _Watch(plan, deadline, report)
     work = None
     try:
-        work = _begin(plan, saves, start, watch)
+        work = _begin(plan, saves, start, watch, ending)
         while (choice := choose(plan.settings, state_of(plan, work))).move is not Move.END:
             watch.look(plan, work, choice)
             work = _make_move(plan, work, choice, deadline)
@@ -71,7 +80,7 @@ def solve(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, deadline: D
         outcome = Outcome(Code.DIVERGED, f"{error}; is its limit finite there?")
     except MemoryError as error:
         outcome = Outcome(Code.MEMORY, str(error))
-    return _finish(plan, work, outcome, deadline)
+    return _finish(plan, _held(plan, work, saves, ending), outcome, deadline)
 
 
 class _Watch:
@@ -116,7 +125,7 @@ def _make_move(plan: Plan, work: Work, choice: Choice, deadline: Deadline) -> Wo
     return split_panels(plan, work) if choice.move is Move.SPLIT else add_paths(plan, work)
 
 
-def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Watch) -> Work:
+def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Watch, ending: FindEnding) -> Work:
     """Return the work before its first replica: grid, modes and counts. Of steps, the quick look if that is enough."""
     known, level = (np.zeros(1), plan.first_level) if start is None else start
     if plan.explicit:
@@ -126,7 +135,7 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
         grid, solution = looked.grid, looked.solutions[0]
         previous, seconds = looked, looked.seconds
     else:
-        grid, solution = _pilot(plan, saves, known, watch)
+        grid, solution = _pilot(plan, saves, known, watch, ending)
         previous, seconds = None, 0.0
     counts = plan.counts(level, grid.nodes) or plan.counts(min(level, 0), grid.nodes)
     assert counts is not None  # the pilot ran with these counts or fewer
@@ -136,15 +145,16 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
     return replace(own, previous=previous)
 
 
-def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch) -> tuple[Grid, Solution]:
-    clock, room = plan.clock, plan.room(1)
-    span = plan.span
+def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch, ending: FindEnding) -> tuple[Grid, Solution]:
+    clock, room, span = plan.clock, plan.room(1), plan.span
+    own = lambda times, errors: at_rest(times, errors, span.end, plan.rtol, plan.panels, ending)
+    rests = lambda times, errors: bool(of_first_process(plan.mesh, np.array(own(times, errors))))
     while True:
         watch.pilot(0.0, "panels")
         replica = plan.replica(room, _pilot_counts(plan, room), 0)
         try:
             edges, solution = choose_panels(
-                replica, plan.panels, span, plan.rtol, known, plan.measure.count, watch.pilot
+                replica, plan.panels, span, plan.rtol, known, plan.measure.count, watch.pilot, rests
             )
             return make_grid(clock, edges, saves, plan.settings.order), solution
         except RoomError as full:
@@ -168,10 +178,22 @@ def _pilot_counts(plan: Plan, nodes: int) -> Counts:
     return counts
 
 
+def _held(plan: Plan, work: Work | None, saves: Saves, ending: FindEnding) -> Work | None:
+    """Return the best that is known, with the errors of curves that are held from the last panel on."""
+    work = None if work is None else work.best(plan.rtol)
+    end = None if work is None else plan.span.held_from(work.grid.edges)
+    where = None if end is None else ending()
+    if work is None or end is None or where is None or not work.solutions:
+        return work
+    errors = held_errors(plan.measure, work.grid, work.solutions, where, plan.panels.rest_factor)
+    return replace(work, replicas=work.replicas.with_time_errors(saves > end, errors))
+
+
 def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline) -> Solved:
     if work is None:
         return replace(unsolved(outcome), stats=SolveStats(deadline.spent, plan.rtol))
-    work = work.best(plan.rtol)
+    if outcome == Outcome():  # held errors were not there before
+        outcome = verdict(plan, work)
     stats = SolveStats(
         seconds=deadline.spent,
         rtol=plan.rtol,
@@ -184,5 +206,6 @@ def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline)
         devices=1 if plan.mesh is None else plan.mesh.size,
         memory_bytes=plan.memory(work.counts, work.grid.nodes),
         edges=None if work.grid.edges is None else tuple(work.grid.edges.tolist()),
+        held_from=plan.span.held_from(work.grid.edges),
     )
     return Solved(work.grid, work.replicas, work.solutions, work.sample, outcome, stats)

@@ -1,10 +1,10 @@
 """Error bars: the spread of whole solves, the bias they share, and the time error."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ...results.spread import standard_error, student_factor
 from ..readout.curves import Values
@@ -32,6 +32,12 @@ class Replicas:
     def stack(self, name: str) -> Float[np.ndarray, "replicas saves"]:
         """Return one curve of all replicas."""
         return np.stack([values[name] for values in self.whole])
+
+    def with_time_errors(self, where: Bool[np.ndarray, "saves"], more: Mapping[str, float]) -> "Replicas":
+        """Return the same with another time error for each curve at some of the saved times."""
+        add = lambda name, error: np.where(where, np.hypot(error, more[name]), error)
+        each = [{name: add(name, error) for name, error in errors.items()} for errors in self.time_errors]
+        return replace(self, time_errors=each)
 
     def scale(self, name: str) -> Float[np.ndarray, "saves"]:
         """Return what errors of a judged curve are relative to: its size, down to a part of its initial value."""

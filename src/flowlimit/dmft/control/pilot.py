@@ -56,11 +56,13 @@ def choose_panels(
     known: Edges,
     observables: int,
     watch: Callable[[float, str], None],
+    rests: Callable[[np.ndarray, np.ndarray], bool] = lambda times, errors: False,
 ) -> tuple[Edges, Solution]:
     """Solve from begin to end, each panel as long as its spectral tail allows.
 
     ``settings.panel_part * rtol`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried
-    first. ``watch`` is told the progress before every try; it raises to end the solve. The shortest panel that sums
+    first. ``watch`` is told the progress before every try; it raises to end the solve. ``rests`` is given the nodes'
+    times and both errors there after every panel; if it is True, the panels end there. The shortest panel that sums
     over steps has them all as nodes: whatever its tail, nothing is left open there.
     """
     watch(0.0, "panels")
@@ -69,7 +71,7 @@ def choose_panels(
     front, rows = start(replica, observables)
     room, edges = replica.paths.normals.shape[0], [span.begin]
     length = span.whole(first_length(replica, span.end - span.begin))
-    scale = None
+    scale, errors = None, np.zeros((0, 2))
     while edges[-1] < span.end - span.shortest / 2.0:
         node = (len(edges) - 1) * order
         if node + order > room:
@@ -90,6 +92,9 @@ def choose_panels(
             continue
         front = tried
         edges.append(float(own[1]))
+        errors = np.concatenate([errors, _errors(rows, slice(node, node + order))])
+        if rests(np.asarray(panels(np.array(edges), order, span.step).times).ravel(), errors):
+            break
         length = span.whole(length * np.clip(predicted(max(tail, TINY)), SLOWEST_GROWTH, settings.growth))
     return np.array(edges), read_solution(replica, rows, (len(edges) - 1) * order)
 
@@ -118,9 +123,8 @@ def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
 
 def _relative_tail(rows: Any, own: slice, count: float, tolerance: Scalar, scale: Any) -> tuple[float, Any]:
     """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
-    L, R = np.asarray(rows.L)[: own.stop, : own.stop], np.asarray(rows.R_w)[own, : own.stop]
     disagreement = float(np.asarray(rows.disagreement)[own.start])
-    roots = [L[own], L[own] + R @ L]
+    roots = _roots(rows, own)
     sizes = [np.linalg.norm(root, axis=1) for root in roots]
     if not disagreement <= SETTLED_FACTOR * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):
         return np.inf, scale
@@ -130,3 +134,13 @@ def _relative_tail(rows: Any, own: slice, count: float, tolerance: Scalar, scale
         for root, size, first in zip(roots, sizes, scale, strict=True)
     )
     return max(tails), scale
+
+
+def _roots(rows: Any, own: slice) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a block whose squared norms are the training and the test error."""
+    L, R = np.asarray(rows.L)[: own.stop, : own.stop], np.asarray(rows.R_w)[own, : own.stop]
+    return L[own], L[own] + R @ L
+
+
+def _errors(rows: Any, own: slice) -> np.ndarray:
+    return np.stack([np.sum(root**2, axis=1) for root in _roots(rows, own)], axis=1)

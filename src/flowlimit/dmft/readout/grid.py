@@ -118,10 +118,14 @@ def panel_tail(rows: Float[np.ndarray, "order columns"], count: float = math.inf
 
 
 def make_grid(clock: Clock, edges: Edges | None, saves: Saves, order: int) -> Grid:
-    """Return the grid of a clock, with ``order`` nodes per panel; a clock in steps without edges has every step."""
+    """Return the grid of a clock, with ``order`` nodes per panel; a clock in steps without edges has every step.
+
+    What is saved after the last panel is what is there at its last time.
+    """
     if edges is not None:
         step = summed_step(clock)
-        return Grid(panels(edges, order, step), edges, saves, step)
+        last = edges[-1] - step / 2.0  # that has a node's place
+        return Grid(panels(edges, order, step), edges, np.minimum(saves, last), step)
     if clock.steps is None:
         raise ValueError("edges: given none, needs the edges of the panels")
     return Grid(steps(clock.steps.sizes()), None, saves)

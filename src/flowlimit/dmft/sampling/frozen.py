@@ -9,12 +9,13 @@ from .modes import Rotation, principal_rotation, relative_effect
 
 
 def frozen_grid(limit: Limit, clock: Clock) -> tuple[Grid, Rotation]:
-    """Return the grid of a limit and the principal components of its z."""
-    edges = limit.stats.edges
+    """Return the grid of a limit, with its saved times as far as they were solved, and the modes of its z."""
+    edges, held_from = limit.stats.edges, limit.stats.held_from
+    saves = limit.times if held_from is None else limit.times[limit.times <= held_from]
     assert limit.kernels is not None
     assert limit.operators is not None
     order = 1 if edges is None else len(limit.kernels.times) // (len(edges) - 1)
-    grid = make_grid(clock, None if edges is None else np.asarray(edges), limit.times, order)
+    grid = make_grid(clock, None if edges is None else np.asarray(edges), saves, order)
     values, vectors = np.linalg.eigh(limit.kernels.C_f)
     F = vectors * np.sqrt(np.maximum(values, 0.0))
     return grid, principal_rotation(F, relative_effect(grid, limit.operators.R_w, F))
