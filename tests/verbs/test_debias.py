@@ -1,14 +1,10 @@
 """Debiased weights: intervals that hold the target, no bias where trained weights have one, refusals."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import flowlimit as fl
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import debiased_weights
 import own_data
 

@@ -1,8 +1,6 @@
 """The test error from one run: truth on data that know it, error bars, stopping, refusals and warnings."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,16 +8,9 @@ import pytest
 import flowlimit as fl
 from flowlimit.sweeps.rows import values_of
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import own_data
 
 DESCENT = fl.GradientDescent(0.2, num_steps=30)
-
-
-@pytest.fixture(scope="module")
-def small():
-    X, y, _ = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
-    return fl.Dataset(X, y)
 
 
 @pytest.fixture(scope="module")

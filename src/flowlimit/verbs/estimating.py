@@ -86,11 +86,11 @@ def estimates_of(
         for batch in batches:
             ahead, part = len(found) / len(models), len(batch) / len(models)
             work = TangentWork([flows[i] for i in batch], dataset, plan.saves, probes, plan.key, plan.draws, rtol)
-            paths = _followed(work, lambda done, said, ahead=ahead, part=part: report(ahead + part * done, said))
+            runs = _followed(work, lambda done, said, ahead=ahead, part=part: report(ahead + part * done, said))
             seconds = (time.perf_counter() - began) / len(batch)
-            for index, path in zip(batch, paths, strict=True):
+            for index, run in zip(batch, runs, strict=True):
                 own = with_noun(origin, model=models[index])
-                found[index] = _estimated(path, plan, models[index], dataset, training, own, strains, seconds, rtol)
+                found[index] = _estimated(*run, plan, models[index], dataset, training, own, strains, seconds, rtol)
             began = time.perf_counter()
     results = [found[index] for index in range(len(models))]
     if throw:
@@ -99,15 +99,18 @@ def estimates_of(
     return results
 
 
-def _followed(work: TangentWork, report: Any) -> list[TangentPath]:
+def _followed(work: TangentWork, report: Any) -> list[tuple[TangentPath, Inverted]]:
     """Follow flows with smooth kicks, or with one for every step where those miss too much."""
-    paths = follow(work, report)
-    rough = [not path.result.message and invert(path).slip.max(initial=0.0) > ROUGH for path in paths]
-    return follow(replace(work, exact=True), report) if any(rough) and work.flows[0].clock.in_steps else paths
+    runs = [(path, invert(path)) for path in follow(work, report)]
+    rough = any(not path.result.message and inverted.slip.max(initial=0.0) > ROUGH for path, inverted in runs)
+    if not rough or work.exact or not work.flows[0].clock.in_steps:
+        return runs
+    return _followed(replace(work, exact=True), report)
 
 
 def _estimated(
     path: TangentPath,
+    inverted: Inverted,
     plan: Plan,
     model: Any,
     dataset: Any,
@@ -117,7 +120,6 @@ def _estimated(
     seconds: float,
     rtol: float,
 ) -> Estimated:
-    inverted = invert(path)
     root = np.hstack([inverted.probes_root, inverted.samples_root])
     in_steps = training.clock.in_steps
     stats = EstimateStats(
