@@ -1,12 +1,11 @@
 """Debiased weights: intervals that hold the target, no bias where trained weights have one, refusals."""
 
+import debiased_weights
 import numpy as np
+import own_data
 import pytest
 
 import flowlimit as fl
-
-import debiased_weights
-import own_data
 
 
 def test_intervals_hold_the_target():

@@ -128,7 +128,10 @@ class Selection(Comparable):
 
     def to_datatree(self) -> "xarray.DataTree":
         """Return everything as a tree of labelled data sets, with a branch for each estimate: what `fl.save` writes."""
-        own = make_tree({"curves": self.to_xarray().drop_vars("model")}, {"kind": type(self).__name__, "choice": json.dumps(self.choice)})
+        own = make_tree(
+            {"curves": self.to_xarray().drop_vars("model")},
+            {"kind": type(self).__name__, "choice": json.dumps(self.choice)},
+        )
         for index, one in enumerate(self.estimates):
             own[f"{ESTIMATES}/{index}"] = one.to_datatree()
         return own

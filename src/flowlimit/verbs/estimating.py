@@ -33,6 +33,8 @@ PANEL_NODES = 400
 """More than a flow has, for an estimate of memory."""
 ROUGH = 0.03
 """Error in time of residuals, over their size, above which steps are kicked one by one."""
+NOISY = 0.5
+"""Part of an estimate that probes may leave; beyond, it is warned of."""
 AT_ONCE = 8
 """Models of one kind that run as one batch; their tangents are in memory together."""
 
@@ -90,9 +92,12 @@ def estimates_of(
             seconds = (time.perf_counter() - began) / len(batch)
             for index, run in zip(batch, runs, strict=True):
                 own = with_noun(origin, model=models[index])
-                found[index] = _estimated(*run, plan, models[index], dataset, training, own, strains, seconds, rtol)
+                all_strains = strains + _noise_of(*run)
+                found[index] = _estimated(*run, plan, models[index], dataset, training, own, all_strains, seconds, rtol)
             began = time.perf_counter()
     results = [found[index] for index in range(len(models))]
+    for noise in dict.fromkeys(text for one in results for text in one.record.strains[len(strains) :]):
+        warnings.warn(noise, StrainWarning, stacklevel=4)
     if throw:
         for one in results:
             one.record.result.raise_if_failed()
@@ -106,6 +111,19 @@ def _followed(work: TangentWork, report: Any) -> list[tuple[TangentPath, Inverte
     if not rough or work.exact or not work.flows[0].clock.in_steps:
         return runs
     return _followed(replace(work, exact=True), report)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of runs that diverge
+def _noise_of(path: TangentPath, inverted: Inverted) -> tuple[str, ...]:
+    """Say where probes leave so much that their bar, which is to first order, does not say how much."""
+    share = inverted.probes_stderr / np.maximum(inverted.test_error, np.finfo(float).tiny)
+    if not (share > NOISY).any():
+        return ()
+    first = path.times[int((share > NOISY).argmax())]
+    return (
+        f"probes leave more than {NOISY:.0%} of the estimate at times from {first:.3g} on: there it may be off by more "
+        f"than its bar; take more than {path.probes.shape[1]} probes, or stop earlier",
+    )
 
 
 def _estimated(
