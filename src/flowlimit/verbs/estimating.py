@@ -18,6 +18,7 @@ from ..problem.flow import Flow, make_flow
 from ..problem.tasks import DataSource
 from ..problem.trainings import Training
 from ..results import Estimate, EstimateStats, Stopping
+from ..results.outcome import FAILURES
 from ..simulation import BALANCED, Plan, make_plan
 from ..simulation.tangents import Inverted, TangentPath, TangentWork, follow, invert
 from ..types import PRNGKey, Times
@@ -115,9 +116,12 @@ def _followed(work: TangentWork, report: Any) -> list[tuple[TangentPath, Inverte
 
 @np.errstate(over="ignore", invalid="ignore")  # of runs that diverge
 def _noise_of(path: TangentPath, inverted: Inverted) -> tuple[str, ...]:
-    """Say where probes leave so much that their bar, which is to first order, does not say how much."""
+    """Say where probes leave so much that their bar, which is to first order, does not say how much.
+
+    A run that failed says so by itself.
+    """
     share = inverted.probes_stderr / np.maximum(inverted.test_error, np.finfo(float).tiny)
-    if not (share > NOISY).any():
+    if path.result.code in FAILURES or not (share > NOISY).any():
         return ()
     first = path.times[int((share > NOISY).argmax())]
     return (
