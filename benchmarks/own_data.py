@@ -89,9 +89,11 @@ def judge(found: Sequence[Judged]) -> dict[str, Any]:
     z = np.array([(e.test_error - truth) / e.test_error_stderr for e, truth in found])
     covered = np.abs(z) <= 1.96
     best = np.array([truth.argmin() for _, truth in found])
-    chosen = np.array([np.abs(e.times - e.stopping.time).argmin() for e, _ in found])
+    stops = [e.stopping for e, _ in found if e.stopping is not None]  # all have one
+    chosen = np.array([np.abs(e.times - stop.time).argmin() for (e, _), stop in zip(found, stops, strict=True)])
     regret = np.array([t[c] / t[b] for (_, t), c, b in zip(found, chosen, best, strict=True)])
-    held = [e.stopping.low <= e.times[b] <= e.stopping.high for (e, _), b in zip(found, best, strict=True)]
+    times = [e.times[b] for (e, _), b in zip(found, best, strict=True)]
+    held = [stop.low <= time <= stop.high for stop, time in zip(stops, times, strict=True)]
     bar = lambda part: float(np.median([getattr(e, part)["test_error"] / t for e, t in found]))
     stderr = ratio.std(axis=0, ddof=1) / np.sqrt(len(found))
     worst = int(np.abs((ratio.mean(axis=0) - 1.0) / stderr).argmax())
