@@ -2,10 +2,12 @@
 
     python benchmarks/stopping_rules.py --sets 100 --out stopping_rules.jsonl    # an hour on one core
     python benchmarks/stopping_rules.py --sets 10 --sizes 100x200                # a minute
+    python benchmarks/stopping_rules.py --cost --sets 5 --sizes 200x400          # what an estimate costs, seconds
 
 Data are drawn, so that the test error of every model at every time is known. A rule is judged by the true test error of
 the weights that it ends with, over the smallest one of all models and times that were trained on all samples. Its cost
-is its CPU time over that of training all models once, programs compiled before.
+is its CPU time over that of training all models once, with the weights of all times, programs compiled before. With
+``--cost``, that of the estimate of one model over a bare training, which keeps no weights.
 
 - estimate: `fl.select`, 8 probes, or 32; the weights are those of the run that was estimated.
 - folds: cross-validation with 5 folds, and a training on all samples.
@@ -28,6 +30,7 @@ import own_data
 import flowlimit as fl
 
 FOLDS = 5
+PROBES = (8, 32)
 KINDS = {
     "stopping": [fl.DiagonalLinear(0.3)],
     "init scale and stopping": [fl.DiagonalLinear(scale) for scale in (0.1, 0.3, 1.0)],
@@ -69,7 +72,7 @@ def smallest(errors: np.ndarray) -> tuple[int, ...]:
     return tuple(map(int, np.unravel_index(errors.argmin(), errors.shape)))
 
 
-def by_estimate(problem: Problem, rng: np.random.Generator, probes: int = 8) -> np.ndarray:
+def by_estimate(problem: Problem, rng: np.random.Generator, probes: int = PROBES[0]) -> np.ndarray:
     data, key = fl.Dataset(problem.X, problem.y), int(rng.integers(2**31))
     return fl.select(problem.models, data, problem.training, probes=probes, key=key).weights
 
@@ -103,7 +106,7 @@ def by_gcv(problem: Problem, rng: np.random.Generator) -> np.ndarray:
 
 RULES = {
     "estimate": by_estimate,
-    "estimate, 32 probes": partial(by_estimate, probes=32),
+    "estimate, 32 probes": partial(by_estimate, probes=PROBES[1]),
     "folds": by_folds,
     "hold-out": by_hold_out,
     "hold-out, again": by_hold_out_again,
@@ -149,6 +152,29 @@ def campaign(arguments: argparse.Namespace) -> Iterator[dict]:
             }
 
 
+def costs(arguments: argparse.Namespace) -> Iterator[dict]:
+    """Yield for each size what an estimate costs in bare trainings, by the number of probes: medians over data sets."""
+    model = KINDS["stopping"][0]
+    for samples, dim in arguments.sizes:
+        found = []
+        for seed in range(arguments.first_seed - 1, arguments.first_seed + arguments.sets):  # the first compiles
+            problem = make_problem(
+                seed, samples, np.eye(dim), [model], own_data.STEP_SIZES["isotropic"], arguments.noise_var
+            )
+            data = fl.Dataset(problem.X, problem.y)
+            bare = cpu_time(lambda data=data, problem=problem: fl.simulate(model, data, problem.training))
+            estimate = partial(fl.estimate_test_error, model, data, problem.training)
+            found.append([cpu_time(partial(estimate, probes=probes)) / bare for probes in PROBES])
+        line = {"samples": samples, "dim": dim, "sets": arguments.sets}
+        yield line | {f"{n}_probes": float(cost) for n, cost in zip(PROBES, np.median(found[1:], axis=0), strict=True)}
+
+
+def cpu_time(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
 def parse(words: list[str] | None = None) -> argparse.Namespace:
     size = lambda text: tuple(int(part) for part in text.split("x"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -157,10 +183,11 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sizes", type=size, nargs="+", default=[(250, 500)])
     parser.add_argument("--covariances", nargs="+", default=list(own_data.COVARIANCES), choices=own_data.COVARIANCES)
     parser.add_argument("--noise-var", type=float, default=0.1)
+    parser.add_argument("--cost", action="store_true", help="of estimates alone, in trainings that keep no weights")
     parser.add_argument("--out", type=Path)
     return parser.parse_args(words)
 
 
 if __name__ == "__main__":
     given = parse()
-    own_data.tell(campaign(given), given.out)
+    own_data.tell(costs(given) if given.cost else campaign(given), given.out)

@@ -5,8 +5,11 @@ Nothing heavy is imported, so that an unknown name is explained without loading 
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 Words = Mapping[str, tuple[str, ...]]
+Draws = Literal["balanced", "independent"]
+"""How targets, label noise and initialisations are drawn: with their law's composition, or each by chance."""
 
 FIELDS: Words = {
     "alpha": ("init_scale", "aspect_ratio"),

@@ -1,16 +1,11 @@
 """Debiased weights: intervals that hold the target, no bias where trained weights have one, refusals."""
 
-import sys
-from pathlib import Path
-
+import debiased_weights
 import numpy as np
+import own_data
 import pytest
 
 import flowlimit as fl
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import debiased_weights
-import own_data
 
 
 def test_intervals_hold_the_target():

@@ -1,25 +1,15 @@
 """The test error from one run: truth on data that know it, error bars, stopping, refusals and warnings."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
+import own_data
 import pytest
 
 import flowlimit as fl
 from flowlimit.sweeps.rows import values_of
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import own_data
-
 DESCENT = fl.GradientDescent(0.2, num_steps=30)
-
-
-@pytest.fixture(scope="module")
-def small():
-    X, y, _ = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
-    return fl.Dataset(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +131,29 @@ def test_any_model_of_one_output(model, small):
     *_, w_star = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")  # as in the fixture
     truth = ((found.weights[-1] - w_star) ** 2).mean() + own_data.NOISE_VAR
     assert abs(found.test_error[-1] - truth) < 4.0 * found.test_error_stderr[-1]
+
+
+def test_steps_are_kicked_one_by_one_where_smooth_kicks_miss(small, estimate):
+    """Steps so long that residuals change sign at each of them; exact kicks leave no error in time, smooth ones do."""
+    found = fl.estimate_test_error(fl.Linear(), small, fl.GradientDescent(0.4, num_steps=25), key=1)
+    assert (found.time_error["test_error"] == 0.0).all()
+    assert estimate.time_error["test_error"].max() > 0.0
+    *_, w_star = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
+    truth = ((found.weights - w_star) ** 2).mean(axis=1) + own_data.NOISE_VAR
+    assert (np.abs(found.test_error - truth) < 4.0 * found.test_error_stderr).all()
+
+
+@pytest.mark.filterwarnings("ignore:40 samples are few")
+def test_a_flow_with_fewer_samples_than_nodes_says_where_it_is_noise():
+    """Probes cannot be orthogonal in time: right where their bar is small, and warned of where it is not."""
+    X, y, w_star = own_data.draw(np.random.default_rng(0), 40, np.eye(60), "normal")
+    with pytest.warns(fl.StrainWarning, match="probes leave more than 50% of the estimate at times from"):
+        found = fl.estimate_test_error(fl.DiagonalLinear(0.3), fl.Dataset(X, y), fl.GradientFlow(15.0), key=1)
+    assert found.stats.nodes > 40
+    truth = ((found.weights - w_star) ** 2).mean(axis=1) + own_data.NOISE_VAR
+    known = found.probes_error["test_error"] < 0.5 * found.test_error
+    assert 10 < known.sum() < len(known)
+    assert (np.abs(found.test_error - truth) < 4.0 * found.test_error_stderr)[known].all()
 
 
 @pytest.mark.parametrize(

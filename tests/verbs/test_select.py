@@ -1,25 +1,14 @@
 """A choice among models and stopping times: the same estimates, differences with bars of their own, refusals."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import flowlimit as fl
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import own_data
-
 DESCENT = fl.GradientDescent(0.2, num_steps=30)
 MODELS = [fl.DiagonalLinear(0.1), fl.DiagonalLinear(0.3), fl.DiagonalLinear(1.0)]
-
-
-@pytest.fixture(scope="module")
-def small():
-    X, y, _ = own_data.draw(np.random.default_rng(0), 80, np.eye(120), "normal")
-    return fl.Dataset(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +70,17 @@ def test_it_is_drawn_and_written(selected, tmp_path):
     assert len(rows) == 1 + 3 * 31
     assert json.loads((tmp_path / "a.json").read_text())["choice_time"] == selected.choice.time
     assert selected.to_xarray()["test_error"].dims == ("model", "time")
+
+
+def test_it_comes_back_from_a_file(selected, small, tmp_path):
+    fl.save(selected, tmp_path / "selected.zarr")
+    back = fl.load(tmp_path / "selected.zarr", task=small)
+    assert back == selected
+    assert (repr(back), back.choice, back.model) == (repr(selected), selected.choice, selected.model)
+    assert [one.stats for one in back.estimates] == [one.stats for one in selected.estimates]
+    assert back.best.task is small
+    with pytest.raises(ValueError, match="model: given Linear"):
+        fl.load(tmp_path / "selected.zarr", model=fl.Linear())
 
 
 @pytest.mark.parametrize(

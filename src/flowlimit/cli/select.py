@@ -8,7 +8,7 @@ import typer
 from .axes import parse_axes
 from .estimate import Raw, Table, Target, prepared_table, said_strains
 from .grammar import NOUNS, Option, Problem, at_address, takes_problem
-from .output import Json, OutNumbers, Picture, check_outputs, draw, end, give, say_unwritten
+from .output import Json, Out, Picture, check_outputs, draw, end, give, say_unwritten
 from .reads import ACCURACY, FLAGS, PROBLEM, as_typed, overlap
 
 Over = Annotated[
@@ -33,13 +33,13 @@ def select(
     raw: Raw = False,
     probes: MoreProbes = 32,
     plot: Picture = None,
-    out: OutNumbers = None,
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Train several models on a table of yours, and print which to take and when to stop, without test data."""
     import flowlimit as fl
 
-    check_outputs(out, plot, in_time=False)
+    check_outputs(out, plot)
     models = models_over(problem, over)
     prepared = prepared_table(data, target, raw)
     options: dict[str, Any] = {"probes": probes, "key": problem.key, "throw": False}

@@ -1,14 +1,12 @@
 """The tables of a problem file, and what they hold if nothing is said; unknown keys and wrong values are refused."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..words import hint
+from ..words import Draws, hint
 from .reads import as_typed
-
-Draws = Literal["balanced", "independent"]
 
 
 class Section(BaseModel):

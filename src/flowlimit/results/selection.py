@@ -1,5 +1,6 @@
 """The record of a choice among models and stopping times, by test errors that were estimated on one data set."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from jaxtyping import Bool, Float
 from .estimate import Estimate
 from .format import uncertain
 from .html import heading, table
-from .labelled import dataset
+from .labelled import dataset, make_tree
 from .outcome import Outcome
 from .record import Times
 from .same import Comparable
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 BARS = 2.0
 """Standard errors of a ratio's logarithm within which two estimates are not told apart."""
 Errors = Float[np.ndarray, "models times"]
+ESTIMATES = "estimates"
+"""Group of a saved selection that its estimates are in, by their places."""
 
 
 class Choice(NamedTuple):
@@ -122,6 +125,16 @@ class Selection(Comparable):
         arrays = [(name, ("model", "time"), value) for name, value in self._arrays().items()]
         coords = {"model": np.array(self.names), "time": self.times}
         return dataset([*arrays, ("share", ("model",), self.share)], coords)
+
+    def to_datatree(self) -> "xarray.DataTree":
+        """Return everything as a tree of labelled data sets, with a branch for each estimate: what `fl.save` writes."""
+        own = make_tree(
+            {"curves": self.to_xarray().drop_vars("model")},
+            {"kind": type(self).__name__, "choice": json.dumps(self.choice)},
+        )
+        for index, one in enumerate(self.estimates):
+            own[f"{ESTIMATES}/{index}"] = one.to_datatree()
+        return own
 
     def _arrays(self) -> Mapping[str, np.ndarray]:
         curves = ("train_error", "test_error", "test_error_stderr")

@@ -1,7 +1,7 @@
 """Finite-size data: one draw of a task, or a user's data set."""
 
 import dataclasses
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import equinox as eqx
 import jax
@@ -14,10 +14,9 @@ from ..numerics.streams import Purpose, stream
 from ..problem.designs import Design, RowDesign
 from ..problem.tasks import DataSource, Task
 from ..types import Coordinates, Matrix, PRNGKey, Samples, Scalar, TeacherRows
+from ..words import Draws
 from .rows import Rows
 
-Draws = Literal["balanced", "independent"]
-"""How targets, label noise and initialisations are drawn: with their law's composition, or each by chance."""
 BALANCED: Draws = "balanced"
 Strata = Int[Array, "dim"]
 TeacherSamples = Float[Array, "*teachers samples"]

@@ -18,6 +18,7 @@ from ..problem.flow import Flow, make_flow
 from ..problem.tasks import DataSource
 from ..problem.trainings import Training
 from ..results import Estimate, EstimateStats, Stopping
+from ..results.outcome import FAILURES
 from ..simulation import BALANCED, Plan, make_plan
 from ..simulation.tangents import Inverted, TangentPath, TangentWork, follow, invert
 from ..types import PRNGKey, Times
@@ -33,6 +34,8 @@ PANEL_NODES = 400
 """More than a flow has, for an estimate of memory."""
 ROUGH = 0.03
 """Error in time of residuals, over their size, above which steps are kicked one by one."""
+NOISY = 0.5
+"""Part of an estimate that probes may leave; beyond, it is warned of."""
 AT_ONCE = 8
 """Models of one kind that run as one batch; their tangents are in memory together."""
 
@@ -86,28 +89,50 @@ def estimates_of(
         for batch in batches:
             ahead, part = len(found) / len(models), len(batch) / len(models)
             work = TangentWork([flows[i] for i in batch], dataset, plan.saves, probes, plan.key, plan.draws, rtol)
-            paths = _followed(work, lambda done, said, ahead=ahead, part=part: report(ahead + part * done, said))
+            runs = _followed(work, lambda done, said, ahead=ahead, part=part: report(ahead + part * done, said))
             seconds = (time.perf_counter() - began) / len(batch)
-            for index, path in zip(batch, paths, strict=True):
+            for index, run in zip(batch, runs, strict=True):
                 own = with_noun(origin, model=models[index])
-                found[index] = _estimated(path, plan, models[index], dataset, training, own, strains, seconds, rtol)
+                all_strains = strains + _noise_of(*run)
+                found[index] = _estimated(*run, plan, models[index], dataset, training, own, all_strains, seconds, rtol)
             began = time.perf_counter()
     results = [found[index] for index in range(len(models))]
+    for noise in dict.fromkeys(text for one in results for text in one.record.strains[len(strains) :]):
+        warnings.warn(noise, StrainWarning, stacklevel=4)
     if throw:
         for one in results:
             one.record.result.raise_if_failed()
     return results
 
 
-def _followed(work: TangentWork, report: Any) -> list[TangentPath]:
+def _followed(work: TangentWork, report: Any) -> list[tuple[TangentPath, Inverted]]:
     """Follow flows with smooth kicks, or with one for every step where those miss too much."""
-    paths = follow(work, report)
-    rough = [not path.result.message and invert(path).slip.max(initial=0.0) > ROUGH for path in paths]
-    return follow(replace(work, exact=True), report) if any(rough) and work.flows[0].clock.in_steps else paths
+    runs = [(path, invert(path)) for path in follow(work, report)]
+    rough = any(not path.result.message and inverted.slip.max(initial=0.0) > ROUGH for path, inverted in runs)
+    if not rough or work.exact or not work.flows[0].clock.in_steps:
+        return runs
+    return _followed(replace(work, exact=True), report)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of runs that diverge
+def _noise_of(path: TangentPath, inverted: Inverted) -> tuple[str, ...]:
+    """Say where probes leave so much that their bar, which is to first order, does not say how much.
+
+    A run that failed says so by itself.
+    """
+    share = inverted.probes_stderr / np.maximum(inverted.test_error, np.finfo(float).tiny)
+    if path.result.code in FAILURES or not (share > NOISY).any():
+        return ()
+    first = path.times[int((share > NOISY).argmax())]
+    return (
+        f"probes leave more than {NOISY:.0%} of the estimate at times from {first:.3g} on: there it may be off by more "
+        f"than its bar; take more than {path.probes.shape[1]} probes, or stop earlier",
+    )
 
 
 def _estimated(
     path: TangentPath,
+    inverted: Inverted,
     plan: Plan,
     model: Any,
     dataset: Any,
@@ -117,7 +142,6 @@ def _estimated(
     seconds: float,
     rtol: float,
 ) -> Estimated:
-    inverted = invert(path)
     root = np.hstack([inverted.probes_root, inverted.samples_root])
     in_steps = training.clock.in_steps
     stats = EstimateStats(

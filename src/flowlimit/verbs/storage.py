@@ -1,8 +1,8 @@
 """Save and load results: the tree of `to_datatree` in a zarr store with a format version, or numbers in a file.
 
 Format 1. The root's attributes say what the result is, how it ended and, as JSON, where it came from; groups hold the
-arrays: curves, replicas or trials, errors/<part>, kernels, operators, paths, weights. Curves are there for other
-programs: they follow from the rest, and are not read back.
+arrays: curves, replicas or trials, errors/<part>, kernels, operators, paths, weights; a selection has the trees of its
+estimates, by their places. Curves are there for other programs: they follow from the rest, and are not read back.
 """
 
 import json
@@ -16,6 +16,7 @@ from ..numerics.plain_zarr import arrays, as_it_is, read_node
 from ..problem.checks import shown
 from ..problem.noun import Noun, from_dict
 from ..results import (
+    Choice,
     ClosedForm,
     Code,
     Estimate,
@@ -35,12 +36,16 @@ from ..results.answer import NOUNS, Answer
 from ..results.estimate import PARTS as ESTIMATE_PARTS
 from ..results.limit import KERNELS, PARTS
 from ..results.same import same
+from ..results.selection import ESTIMATES
 from .export import WRITERS, export
 
 FORMAT = 1
 ENDING = ".zarr"
-RESULTS = ("Runs", "Limit", "Estimate")
-GROUPS = ("curves", "replicas", "trials", "run", "errors", "kernels", "operators", "paths", "weights")
+RESULTS = ("Runs", "Limit", "Estimate", "Selection")
+GROUPS = ("curves", "replicas", "trials", "run", "errors", "kernels", "operators", "paths", "weights", ESTIMATES)
+
+Saved = Runs | Limit | Estimate | Selection
+"""What `load` may return."""
 
 
 def save(result: Answer | ClosedForm | Selection, path: str | Path, *, overwrite: bool = False) -> None:
@@ -53,9 +58,9 @@ def save(result: Answer | ClosedForm | Selection, path: str | Path, *, overwrite
     result
         What a verb returned.
     path
-        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: limits, runs and estimates.
-        ``.nc``, ``.csv`` and ``.json`` keep the numbers for other programs: curves and errors over time, or one row of
-        a closed form.
+        Where to. ``"runs.zarr"`` (a directory) keeps everything, and `load` reads it back: limits, runs, estimates
+        and selections. ``.nc``, ``.csv`` and ``.json`` keep the numbers for other programs: curves and errors over
+        time, or one row of a closed form.
     overwrite
         Whether an existing file of the same kind may be replaced: it is there until the new one is written whole.
 
@@ -71,7 +76,7 @@ def save(result: Answer | ClosedForm | Selection, path: str | Path, *, overwrite
     """
     if not isinstance(result, Answer | ClosedForm | Selection):
         raise TypeError(f"result: given {type(result).__name__}, needs a result, e.g. what fl.simulate returned")
-    path = _checked_path(path, [ENDING, *WRITERS] if isinstance(result, Answer) else [*WRITERS])
+    path = _checked_path(path, [*WRITERS] if isinstance(result, ClosedForm) else [ENDING, *WRITERS])
     if path.exists() or path.is_symlink():
         if not overwrite:
             raise FileExistsError(f"{path} exists; give another path, or overwrite=True to replace it")
@@ -97,7 +102,7 @@ def _save_zarr(result: Any, path: Path) -> None:
         write_folder(path, lambda beside: tree.to_zarr(beside, mode="w", consolidated=False, encoding=encoding))
 
 
-def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Runs | Limit | Estimate:
+def load(path: str | Path, *, model: Any = None, task: Any = None, training: Any = None) -> Saved:
     """Read a result that `save` wrote.
 
     The numbers come back as they were, with provenance and nouns; a store whose checksums are not those of its files is
@@ -241,7 +246,20 @@ def _estimate(tree: Any, given: dict[str, Any]) -> Estimate:
     )
 
 
-READERS = {"Limit": _limit, "Runs": _runs, "Estimate": _estimate}
+def _selection(tree: Any, given: dict[str, Any]) -> Selection:
+    choice, curves = json.loads(tree.attrs["choice"]), tree["curves"]
+    saved = tree[ESTIMATES].children
+    return Selection(
+        estimates=tuple(_estimate(saved[str(index)], given) for index in range(len(saved))),
+        times=_read(curves, "time"),
+        choice=None if choice is None else Choice(*choice),
+        ratio=_read(curves, "ratio"),
+        ratio_stderr=_read(curves, "ratio_stderr"),
+        share=_read(curves, "share"),
+    )
+
+
+READERS = {"Limit": _limit, "Runs": _runs, "Estimate": _estimate, "Selection": _selection}
 
 
 def _kernels(group: Any) -> Kernels:

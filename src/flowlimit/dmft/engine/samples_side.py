@@ -75,19 +75,27 @@ def root_rows(
     over devices.
     """
     size = total(jnp.sum(F**2, axis=1))
-
-    def project(_: Node, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        rest, known = carry
-        onto = total(onto_history(rest, Q, node))
-        return rest - times_history(onto, Q, node), known + onto
-
-    rest, known = lax.fori_loop(0, 2, project, (F, jnp.zeros((F.shape[0], Q.shape[0]))))
+    onto = lambda rest: total(onto_history(rest, Q, node))
+    rest, known = _without(F, len(Q), onto, lambda known: times_history(known, Q, node))
     lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
     floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
     above = lambda i, square: square > jnp.where(settled, FAR_ABOVE**2, 1.0) * floor[i]
     keep = lambda i, square: (above(i, square) | (settled & fresh[i])) & (square > lowest[i])
     own, rest, fresh = _gram_schmidt(rest, keep, total)
     return Root(lax.dynamic_update_slice_in_dim(known, own, node, axis=1), rest, fresh)
+
+
+def _without(
+    rows: Float[Array, "*q M1"], others: int, onto: Callable[[Array], Array], back: Callable[[Array], Array]
+) -> tuple[Float[Array, "*q M1"], Float[Array, "*q N"]]:
+    """Return what is left of rows without their parts along others, and these parts; two passes, for rounding."""
+
+    def project(_: Node, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        rest, known = carry
+        parts = onto(rest)
+        return rest - back(parts), known + parts
+
+    return lax.fori_loop(0, 2, project, (rows, jnp.zeros((*rows.shape[:-1], others))))
 
 
 def _gram_schmidt(
@@ -98,13 +106,7 @@ def _gram_schmidt(
 
     def one(i: Node, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         L, Q, kept = carry
-
-        def project(_: Node, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-            row, known = carry
-            onto = total(Q @ row)
-            return row - onto @ Q, known + onto
-
-        row, known = lax.fori_loop(0, 2, project, (rows[i], jnp.zeros(q)))
+        row, known = _without(rows[i], q, lambda row: total(Q @ row), lambda known: known @ Q)
         square = total(row @ row)
         real = keep(i, square) & (square > tiny)
         norm = jnp.sqrt(jnp.where(real, square, 1.0))  # a root of 0 would have an infinite derivative
