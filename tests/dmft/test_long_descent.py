@@ -31,35 +31,34 @@ def solve(training, steps, **options):
     return fl.solve_dmft(fl.Linear(), TASK, training, save_at=float(training.step_size) * steps, **options)
 
 
-@pytest.mark.parametrize("part", [0.3, pytest.param(1.9, marks=pytest.mark.slow)])
-def test_linear_against_its_sum_on_the_spectrum(part):
-    """1000 steps of parts of 1 over the largest eigenvalue; at 1.9 the fastest mode alternates for 200 steps."""
-    training = fl.GradientDescent(part / LARGEST, num_steps=1000)
-    steps = np.unique(np.rint(np.r_[0.0, np.geomspace(1.0, 1000.0, 50)]))
-    limit = solve(training, steps, rtol=1e-5)
+def test_linear_against_its_sum_on_the_spectrum():
+    """1000 steps of 1.9 over the largest eigenvalue: the fastest mode alternates for 200 steps."""
+    step_size, steps = 1.9 / LARGEST, np.unique(np.rint(np.r_[0.0, np.geomspace(1.0, 1000.0, 50)]))
+    limit = solve(fl.GradientDescent(step_size, num_steps=1000), steps, rtol=1e-5)
     assert limit.stats.nodes < 400
     assert limit.discrete
-    assert np.abs(limit.test_error / spectrum_sum(part / LARGEST, steps) - 1.0).max() < 1e-8
+    assert np.abs(limit.test_error / spectrum_sum(step_size, steps) - 1.0).max() < 1e-8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nesterov", [False, True])
-def test_momentum_against_steps_one_by_one(nesterov):
-    """Exact on both sides, as moments are matched: what differs is the panels' time error alone."""
+def test_momentum(nesterov):
+    """Exact on both sides, as moments are matched: against the sum, or, with Nesterov's, against steps one by one."""
     training = fl.GradientDescent(0.05, num_steps=64, momentum=0.9, nesterov=nesterov)
     steps = np.arange(0.0, 65.0, 8.0)
-    limits = [solve(training, steps, rtol=1e-4, solver=solver) for solver in (fl.PanelSolver(), fl.StepSolver())]
-    for name in ("train_error", "test_error"):
-        assert limits[0][name].value == pytest.approx(limits[1][name].value, rel=1e-6)
-    if not nesterov:
-        assert limits[0].test_error == pytest.approx(spectrum_sum(0.05, steps, 0.9), rel=1e-6)
+    limit = solve(training, steps, rtol=1e-4, solver=fl.PanelSolver())
+    if nesterov:
+        stepped = solve(training, steps, rtol=1e-4, solver=fl.StepSolver())
+        for name in ("train_error", "test_error"):
+            assert limit[name].value == pytest.approx(stepped[name].value, rel=1e-6)
+    else:
+        assert limit.test_error == pytest.approx(spectrum_sum(0.05, steps, 0.9), rel=1e-6)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step_size", [0.1, 1.0])
-def test_network_against_steps_one_by_one(step_size):
+def test_network_against_steps_one_by_one():
     """Other paths on both sides: 4 combined standard errors. Steps of 1 alternate; time 0 is exact."""
-    model, training = fl.DiagonalLinear(0.3, weight_decay=0.01), fl.GradientDescent(step_size, num_steps=60)
+    model, training = fl.DiagonalLinear(0.3, weight_decay=0.01), fl.GradientDescent(1.0, num_steps=60)
     find = lambda solver, key: fl.solve_dmft(model, NETWORK, training, rtol=0.25, solver=solver, key=key, throw=False)
     summed, stepped = find(fl.PanelSolver(), 1), find(fl.StepSolver(), 2)
     assert summed.times == pytest.approx(stepped.times)
@@ -72,13 +71,12 @@ def test_network_against_steps_one_by_one(step_size):
 
 @pytest.mark.slow
 def test_derivative_by_the_step_size():
-    """Against a difference of two limits, on the same panels."""
-    training = lambda size: fl.GradientDescent(size, num_steps=400)
-    steps = np.array([0.0, 10.0, 100.0, 400.0])
-    find = lambda size: solve(training(size), steps, rtol=1e-5)
-    slope = fl.derivative(find(0.1), "training.step_size")
-    difference = (find(0.1001).test_error - find(0.0999).test_error) / 2e-4
-    assert slope.test_error == pytest.approx(difference, rel=1e-4, abs=1e-6)
+    """Against a difference of two exact sums on the spectrum; and the limit against the sum itself."""
+    steps, size, shift = np.array([0.0, 10.0, 100.0]), 0.1, 1e-4
+    limit = solve(fl.GradientDescent(size, num_steps=100), steps, rtol=1e-5, solver=fl.PanelSolver())
+    assert np.abs(limit.test_error / spectrum_sum(size, steps) - 1.0).max() < 1e-8
+    difference = (spectrum_sum(size + shift, steps) - spectrum_sum(size - shift, steps)) / (2.0 * shift)
+    assert fl.derivative(limit, "training.step_size").test_error == pytest.approx(difference, rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Losses other than the squared one: their formulas, the stochastic samples side against the closed one and runs."""
+"""Losses other than the squared one: formulas and the stochastic samples side; against runs: tests/conformance."""
 
 import jax
 import jax.numpy as jnp
@@ -82,27 +82,6 @@ def test_sign_teacher_is_a_steep_logistic_one():
     )
     assert fl.compare(sign, steep, names=["test_error", "loss"])
     assert float(sign.test_error[-1]) < 0.25  # without the response nothing would be learnt
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "task", "training"),
-    [
-        (fl.Linear(), fl.Classification(2.0, target=fl.Normal()), DESCENT),
-        (fl.DiagonalLinear(0.5), fl.GeneralizedLinear(1.0, target=fl.Bernoulli(0.2), loss=LOSSES["huber"]), DESCENT),
-        (
-            fl.Linear(init_scale=0.5, init_overlap=0.5),
-            fl.GeneralizedLinear(4.0, target=fl.Normal(), loss=LOSSES["quartic"]),
-            fl.GradientDescent(0.05, num_steps=30),
-        ),
-    ],
-    ids=["logistic", "huber", "phase retrieval"],
-)
-def test_against_runs(model, task, training):
-    """Small; benchmarks/losses_against_runs.py is at dim 2000. Fixed keys, 4 combined standard errors."""
-    limit = fl.solve_dmft(model, task, training, rtol=5e-2, key=0)
-    runs = fl.simulate(model, task, training, dim=400, trials=20, key=3)
-    assert fl.compare(limit, runs, names=["train_error", "test_error", "loss"])
 
 
 def test_three_strata_draw_balanced_points():

@@ -62,9 +62,9 @@ def test_reparametrized_equals_linear():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("depth", [3, 4])
 def test_reparametrized_equals_diagonal(depth, dataset):
-    """Rate 1/2 and w = (u^L - v^L)/L: the same runs, by gradient descent and by flow."""
+    """Rate 1/2 and w = (u^L - v^L)/L: the same runs, by gradient descent and by flow; depth 2 is in test_flows.py."""
     named = fl.DiagonalLinear(0.4, weight_decay=0.1, depth=depth)
     own = fl.Reparametrized(
         lambda x: (x[0] ** depth - x[1] ** depth) / depth, init=[0.4, 0.4], weight_decay=0.1, rate=0.5

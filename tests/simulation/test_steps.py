@@ -91,9 +91,9 @@ def test_a_scale_for_each_coordinate(dataset):
 def test_random_scales(task):
     """An init scale drawn from a law: |w_1| after one step is known in mean, E[alpha^2 |g|] step_size."""
     law = fl.Empirical([0.2, 0.4])
-    runs = fl.simulate(fl.DiagonalLinear(law), task, fl.GradientDescent(0.01, num_steps=1), dim=2000, trials=20)
-    fixed = fl.simulate(
-        fl.DiagonalLinear(np.sqrt((0.04 + 0.16) / 2)), task, fl.GradientDescent(0.01, num_steps=1), dim=2000, trials=20
+    models = [fl.DiagonalLinear(law), fl.DiagonalLinear(np.sqrt((0.04 + 0.16) / 2))]
+    runs, fixed = (
+        fl.simulate(model, task, fl.GradientDescent(0.01, num_steps=1), dim=800, trials=20) for model in models
     )
     spread = np.hypot(runs["norm_1"].stderr[1], fixed["norm_1"].stderr[1])
     assert abs(runs["norm_1"].value[1] - fixed["norm_1"].value[1]) < 5 * spread

@@ -23,7 +23,7 @@ def test_limit_against_runs(case):
     model, features, training, dim = CASES[case]
     task = fl.Regression(1.0, noise_var=0.05, features=features)
     observables = {"overlap": lambda w, w_star: w * w_star}
-    limit = fl.solve_dmft(model, task, training, rtol=0.02, key=0, observables=observables)
+    limit = fl.solve_dmft(model, task, training, rtol=0.05, key=0, observables=observables)
     runs = fl.simulate(model, task, training, dim=dim, trials=20, key=1, save_at=limit.times, observables=observables)
     names = ["train_error", "test_error", "overlap", "norm_2"]
     found = fl.compare(limit, runs, names=names, threshold=4.0)
