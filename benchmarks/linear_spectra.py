@@ -71,10 +71,11 @@ def main() -> None:
             limit, at, residuals = solve(kind, fl.Regression(ratio, noise_var=NOISE, features=law), options)
             seconds = time.process_time() - began
             truth = np.array([exact.errors(one) for one in residuals]).T
-            off = [np.abs(own[at] / one - 1).max() for own, one in zip((limit.train_error, limit.test_error), truth)]
-            relative = lambda x: float((np.asarray(x) / limit.test_error).max())
-            sampled, bar = relative(limit.statistical["test_error"]), relative(limit.test_error_stderr)
-            passed &= bool(max(off) < ALLOWED and sampled < SAMPLED)
+            found = np.stack([limit.train_error[at], limit.test_error[at]])
+            off = np.abs(found / truth - 1).max(axis=1)
+            errors = limit.statistical["test_error"], limit.test_error_stderr
+            sampled, bar = (float((one / limit.test_error).max()) for one in errors)
+            passed &= bool(off.max() < ALLOWED and sampled < SAMPLED)
             print(
                 f"| {name} | {kind} | {off[0]:.1e} | {off[1]:.1e} | {sampled:.1e} | {bar:.1e} | "
                 f"{len(law.strata().probability)} | {seconds:.0f} |",

@@ -22,7 +22,7 @@ SAMPLE_PAIRS = [(2.0, 2.0), (2.5, 3.0), (3.0, 4.0), (1.75, 7.0)]
 TIME_PAIRS = [(1.5, 2.5), (1.2, 2.2), (2.0, 3.0), (2.0, 2.5)]
 NETWORK_PAIRS = [(1.5, 2.0), (2.0, 2.0), (2.0, 3.0), (2.0, 6.0)]
 MAP_PAIRS = [(2.0, 2.0), (1.5, 5.0)]
-MAP_SCALES, MAP_DECAYS = (10.0, 0.1, 0.001), (0.0, 1e-5, 1e-3)
+MAP_SCALES, MAP_DECAYS = (10.0, 0.1, 0.001), (0.0, 1e-7, 1e-3)
 LAZY = 1e5
 
 
@@ -87,7 +87,9 @@ def exponent_map(arguments):
             row = [f"{pair[0]:g}, {pair[1]:g}", f"{scale:g}"]
             for decay in MAP_DECAYS:
                 model = fl.DiagonalLinear(scale * dim**0.25, weight_decay=decay * dim**0.5)
-                row.append(told(fl.scaling(fl.fixed_point, model, task_of(dim, *pair), along="aspect_ratio", at=at), dim))
+                row.append(
+                    told(fl.scaling(fl.fixed_point, model, task_of(dim, *pair), along="aspect_ratio", at=at), dim)
+                )
             print("| " + " | ".join(row) + " |", flush=True)
 
 

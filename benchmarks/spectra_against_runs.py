@@ -25,6 +25,10 @@ TIME_ERROR = 1e-3
 SPARSE = fl.Bernoulli(0.3)
 
 
+Problem = tuple[fl.DiagonalLinear, fl.Regression, fl.Training]
+HEAD = "| problem | worst deviation | where | bars at the end: limit, runs | CPU s: limit, runs |"
+
+
 class Case(NamedTuple):
     """A law of features, and the size of the teacher's largest weights, in which a network's units are told."""
 
@@ -33,7 +37,7 @@ class Case(NamedTuple):
 
 
 def cases(dim: int) -> dict[str, Case]:
-    """Return the laws. Variances that are drawn independently of the target each have an equal share of the features."""
+    """Return the laws; variances that are independent of the target have equal shares of the features."""
     index = np.arange(1.0, COUNT + 1)
     spectra = {
         "two blocks": np.array([1.0, 0.2]),
@@ -54,7 +58,7 @@ def cases(dim: int) -> dict[str, Case]:
     return found
 
 
-def rows(dim: int, depths: list[int], kinds: list[str]) -> dict[str, tuple[fl.DiagonalLinear, fl.Regression, fl.Training]]:
+def rows(dim: int, depths: list[int], kinds: list[str]) -> dict[str, Problem]:
     """Return problems by name. Weights of size b need init scale b^(1/depth), and move by rates of b^(2 - 2/depth)."""
     found = {}
     for name, (law, size) in cases(dim).items():
@@ -71,7 +75,7 @@ def rows(dim: int, depths: list[int], kinds: list[str]) -> dict[str, tuple[fl.Di
 
 def against_runs(options: argparse.Namespace) -> float:
     """Print a row for each problem and return the worst deviation."""
-    print("| problem | worst deviation | where | bars at the end: limit, runs | CPU s: limit, runs |\n|---|---|---|---|---|")
+    print(HEAD, "|---" * 5 + "|", sep="\n")
     worst = 0.0
     for name, problem in rows(options.dim, options.depths, options.kinds).items():
         if not any(part in name for part in options.only):

@@ -1,4 +1,4 @@
-"""`Linear` on features of unequal variances against deterministic equivalents; `benchmarks/linear_spectra.py` at size."""
+"""`Linear` on features of unequal variances against equivalents; `benchmarks/linear_spectra.py` at dim 10^4."""
 
 import numpy as np
 import pytest
