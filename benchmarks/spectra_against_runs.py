@@ -20,8 +20,6 @@ from flowlimit.results.spread import standard_error
 
 NOISE, SCALE, HORIZON, STEPS = 0.05, 0.7, 3.0, 30
 COUNT = 20
-TIME_ERROR = 1e-3
-"""Of runs of flows, far below their standard errors."""
 SPARSE = fl.Bernoulli(0.3)
 
 
@@ -88,9 +86,7 @@ def against_runs(options: argparse.Namespace) -> float:
             worst = float("inf")
             print(f"| {name} | {limit.result.code} | | | {middle - began:.0f} |", flush=True)
             continue
-        runs = fl.simulate(
-            *problem, dim=options.dim, trials=options.trials, key=1, save_at=limit.times, rtol=TIME_ERROR
-        )
+        runs = fl.simulate(*problem, dim=options.dim, trials=options.trials, key=1, save_at=limit.times)
         ended = time.process_time()
         curve, when, size = fl.compare(limit, runs).worst
         worst = max(worst, size)
