@@ -73,7 +73,7 @@ def test_a_sweep(found):
     again = fl.scaling(table, along="aspect_ratio", decades=0.3)
     assert np.allclose(again.value, found.value[:5], rtol=1e-12)
     assert np.allclose(again.slope[2], found.slope[2], rtol=1e-9)
-    with pytest.raises(ValueError, match="needs one over task.features.dim alone"):
+    with pytest.raises(ValueError, match=r"needs one over task\.features\.dim alone"):
         fl.scaling(table, along="dim")
 
 
