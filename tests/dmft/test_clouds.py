@@ -80,6 +80,19 @@ def test_start_of_paths_is_the_models():
     assert jnp.unique(paths.w_star).tolist() == [-1.0, 0.0, 1.0]
 
 
+def test_strata_may_share_their_normals():
+    """Each stratum then has the matched moments of the one cloud, which is all that a linear flow needs."""
+    law = fl.PowerLaw(100, capacity=1.2, source=1.5)
+    task = fl.Regression(0.5, noise_var=0.1, features=law)
+    site = make_site(make_flow(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=3)))
+    cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, None, np.random.default_rng(0), alike=True)
+    strata = len(live_strata(law))
+    z = cloud.z[:NODES].reshape(NODES, COUNTS.paths, strata)  # strata take turns
+    assert strata > 8
+    assert (z == z[..., :1]).all()
+    assert z[..., 0] @ z[..., 0].T / COUNTS.paths == pytest.approx(np.eye(NODES), abs=1e-10)
+
+
 def test_wider_modes_are_those_of_z():
     """With modes to go by, weights fall with the leading mode of z, and starts have their own spread without them."""
     rng, law = np.random.default_rng(3), fl.Normal()

@@ -66,6 +66,39 @@ def test_a_list_and_between(found):
     assert np.allclose(again.value, found.value[:5], rtol=1e-12)
 
 
+def test_a_sweep(found):
+    """A sweep over the aspect ratio, in any order, is the verb's own curve."""
+    task = fl.Regression(1.0, noise_var=0.0, features=fl.PowerLaw(100_000, capacity=2.5, source=3.0))
+    table = fl.sweep(fl.fixed_point, LINEAR, task, over={"task.aspect_ratio": found.x[4::-1].tolist()})
+    again = fl.scaling(table, along="aspect_ratio", decades=0.3)
+    assert np.allclose(again.value, found.value[:5], rtol=1e-12)
+    assert np.allclose(again.slope[2], found.slope[2], rtol=1e-9)
+    with pytest.raises(ValueError, match=r"needs one over task\.features\.dim alone"):
+        fl.scaling(table, along="dim")
+
+
+def test_dim():
+    """Of a lazy network with samples in proportion to the dim: each point is the fixed point at that dim."""
+    task = fl.Regression(0.5, noise_var=0.0, features=fl.PowerLaw(100, capacity=2.5, source=3.0))
+    dims = [100.0, 150.0, 200.0, 300.0]
+    found = fl.scaling(fl.fixed_point, LINEAR, task, along="dim", at=dims, decades=0.3, window=1.0)
+    assert found.x.tolist() == dims
+    last = fl.Regression(0.5, noise_var=0.0, features=fl.PowerLaw(300, capacity=2.5, source=3.0))
+    assert found.value[-1] == float(fl.fixed_point(LINEAR, last).test_error)
+
+
+def test_time():
+    """Runs are read from their first step on, with their standard errors; the noise is taken away."""
+    task = fl.Regression(2.0, noise_var=0.1, features=fl.Spectrum([1.0, 0.1], [1.0, 1.0]))
+    runs = fl.simulate(fl.Linear(), task, fl.GradientDescent(0.2, num_steps=20), dim=20, trials=4, key=0)
+    found = fl.scaling(runs, along="time", less=0.1)
+    assert np.allclose(found.x, runs.times[1:])
+    assert np.allclose(found.value, runs.test_error[1:] - 0.1)
+    assert np.allclose(found.stderr, runs.test_error_stderr[1:])
+    with pytest.raises(ValueError, match="needs save_at= of the verb"):
+        fl.scaling(fl.simulate, fl.Linear(), task, along="time", at=[1.0])
+
+
 def test_the_picture(found):
     above, below = fl.plot.scaling(found, labels=["linear"], expected=[-2.0])
     assert above.get_xscale() == "log"

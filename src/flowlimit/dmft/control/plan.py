@@ -190,7 +190,9 @@ class Plan:
         seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, number)))
         rng = np.random.default_rng(seed)
         rows, rotation = self.rows(nodes), self._agreed(rotation)
-        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng)
+        # Where moments alone count, many strata have the same normals: drawing them would cost more than solving.
+        alike = self.exact and crowd(self.law) > 1
+        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng, alike=alike)
 
     def replica(
         self,

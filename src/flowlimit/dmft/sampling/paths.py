@@ -70,17 +70,28 @@ class Cloud(NamedTuple):
 
 
 def draw_cloud(
-    site: Site, law: Target, room: int, nodes: int, counts: Counts, rotation: Rotation | None, rng: np.random.Generator
+    site: Site,
+    law: Target,
+    room: int,
+    nodes: int,
+    counts: Counts,
+    rotation: Rotation | None,
+    rng: np.random.Generator,
+    *,
+    alike: bool = False,
 ) -> Cloud:
-    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more."""
+    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more; ``alike``: strata share theirs."""
     strata, extra = live_strata(law), site.flow.num_normals
     own = law.draw_normals if strata is None else math.prod(law.shape)
     groups = 1 if strata is None else len(strata)
     wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}
     kicks = nodes * site.parameters * (site.flow.noise.temperature is not None)
-    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes + kicks, rng), wider) for _ in range(groups)]
+    clouds = 1 if alike else groups
+    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes + kicks, rng), wider) for _ in range(clouds)]
     # Strata take turns, so that the first paths are the first of every stratum.
-    in_turn = lambda parts: np.stack(parts, axis=1).reshape(counts.paths * groups, *parts[0].shape[1:])
+    in_turn = lambda parts: np.repeat(np.stack(parts, axis=1), groups // clouds, axis=1).reshape(
+        counts.paths * groups, *parts[0].shape[1:]
+    )
     cloud, weight = in_turn([match_moments(*one) for one in drawn]), in_turn([weight for _, weight in drawn])
     causal = cloud[:, own + extra : own + extra + nodes].T
     z = np.zeros((room, causal.shape[1]))
