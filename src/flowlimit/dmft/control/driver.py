@@ -181,7 +181,7 @@ def _pilot_counts(plan: Plan, nodes: int) -> Counts:
 def _held(plan: Plan, work: Work | None, saves: Saves, ending: FindEnding) -> Work | None:
     """Return the best that is known, with the errors of curves that are held from the last panel on."""
     work = None if work is None else work.best(plan.rtol)
-    end = None if work is None else plan.span.held_from(work.grid.edges)
+    end = None if work is None else plan.held_from(work.grid.edges)
     where = None if end is None else ending()
     if work is None or end is None or where is None or not work.solutions:
         return work
@@ -206,6 +206,6 @@ def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline)
         devices=1 if plan.mesh is None else plan.mesh.size,
         memory_bytes=plan.memory(work.counts, work.grid.nodes),
         edges=None if work.grid.edges is None else tuple(work.grid.edges.tolist()),
-        held_from=plan.span.held_from(work.grid.edges),
+        held_from=plan.held_from(work.grid.edges),
     )
     return Solved(work.grid, work.replicas, work.solutions, work.sample, outcome, stats)

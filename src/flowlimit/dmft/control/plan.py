@@ -10,6 +10,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float
 
+from ...numerics.blocks import Edges
 from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ...numerics.memory import PROGRAMS, gibibytes
@@ -144,6 +145,10 @@ class Plan:
     def _least_memory(self, counts: Counts, nodes: int) -> int:
         """Return the same with one replica at a time: programs, a replica, and what is kept of all of them."""
         return PROGRAMS + self.bytes(counts, nodes) + 8 * KEPT * self.settings.replicas * self.rows(nodes) ** 2
+
+    def held_from(self, edges: Edges | None) -> float | None:
+        """Return where panels stop before the clock does; None if they do not, and for steps one by one."""
+        return None if edges is None else self.span.held_from(edges)
 
     def refusal(self, nodes: int) -> str | None:
         """Say why so many nodes do not fit into the memory allowed; None if they do."""

@@ -33,10 +33,10 @@ class Span(NamedTuple):
         first = self.whole(length / 2.0)
         return first if first < (1.0 - ROUNDING) * length else None
 
-    def held_from(self, edges: Edges | None) -> float | None:
-        """Return where panels end before the last edge; None if they go all the way, or there are none."""
-        ended = edges is not None and edges[-1] < self.end - max(SAME * self.end, self.shortest / 2.0)
-        return float(edges[-1]) if edges is not None and ended else None
+    def held_from(self, edges: Edges) -> float | None:
+        """Return where panels stop before the last edge; None if they go all the way."""
+        short = edges[-1] < self.end - max(SAME * self.end, self.shortest / 2.0)
+        return float(edges[-1]) if short else None
 
     def next_edge(self, start: float, length: float, known: Edges) -> float:
         """Return where a panel that begins at ``start`` ends: where a known one does, or after about ``length``."""
