@@ -14,11 +14,8 @@ from hypothesis import settings
 
 import flowlimit as fl
 
-QUICK = "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false"
-"""Compiling is most of the time of the tests: programs that are compiled sooner, and run a little slower.
-
-At level 0 they are compiled as soon, and runs of flows take five times as long.
-"""
+QUICK = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+"""Compiling is most of the time of the tests: programs that are compiled sooner, and run a little slower."""
 os.environ["FLOWLIMIT_CACHE"] = "off"  # commands that tests run leave nothing in the user's cache
 os.environ.setdefault("XLA_FLAGS", QUICK)  # read when jax first compiles
 

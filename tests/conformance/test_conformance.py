@@ -39,7 +39,7 @@ HERE = {name: row for name, row in ROWS.items() if name not in ELSEWHERE}
 def test_row(name, traced):
     model, task, training = ROWS[name]
     is_flow = isinstance(training, fl.GradientFlow)
-    found = fl.conform(model, task, training, trials=10 if is_flow else 20)
+    found = fl.conform(model, task, training, trials=10 if is_flow else 20)  # a flow's trials take a second each
     assert found.passed, found
     # Panels of other lengths may need other shapes; rough limits, from 0.2 on, have fewer paths. Losses of one's own
     # take the same programs as those of the package, in twice the time.
