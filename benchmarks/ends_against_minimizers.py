@@ -23,6 +23,15 @@ PROBLEMS = [
 """Init scale, weight decay, aspect ratio, noise variance, sparsity."""
 
 
+def against_data(point: fl.FixedPoint, model: fl.Model, task: fl.Task, options: argparse.Namespace) -> tuple:
+    """Return training and test errors: the fixed point's, minimisers' mean and standard error, and the deviation."""
+    data = (fl.draw(task, dim=options.dim, key=0, trial=i) for i in range(options.trials))
+    found = np.array([(m.train_error, m.test_error) for m in (fl.minimizer(model, one) for one in data)])
+    mean, stderr = found.mean(axis=0), standard_error(found)
+    theory = np.array([float(point.train_error), float(point.test_error)])
+    return theory, mean, stderr, np.abs(mean - theory) / np.maximum(stderr, 1e-12)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dim", type=int, default=1500)
@@ -39,11 +48,7 @@ def main() -> None:
             fl.Regression(ratio, noise_var=noise, target=fl.Bernoulli(sparsity)),
         )
         point = fl.fixed_point(model, task)
-        data = (fl.draw(task, dim=options.dim, key=0, trial=i) for i in range(options.trials))
-        found = np.array([(m.train_error, m.test_error) for m in (fl.minimizer(model, one) for one in data)])
-        mean, stderr = found.mean(axis=0), standard_error(found)
-        theory = np.array([float(point.train_error), float(point.test_error)])
-        deviation = np.abs(mean - theory) / np.maximum(stderr, 1e-12)
+        theory, mean, stderr, deviation = against_data(point, model, task, options)
         worst = max(worst, deviation.max())
         print(
             f"| {point.case} | {scale:g} | {decay:g} | {ratio:g} | {noise:g} | {sparsity:g} | {theory[1]:.6f} | "

@@ -14,9 +14,9 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from ends_against_minimizers import against_data
 
 import flowlimit as fl
-from flowlimit.results.spread import standard_error
 
 NOISE, SCALE, HORIZON, STEPS = 0.05, 0.7, 3.0, 30
 COUNT = 20
@@ -114,12 +114,7 @@ def against_minimizers(options: argparse.Namespace) -> float:
         law, size = found[name]
         model = fl.DiagonalLinear(SCALE * size**0.5, weight_decay=decay)
         task = fl.Regression(ratio, noise_var=NOISE, features=law)
-        point = fl.fixed_point(model, task)
-        data = (fl.draw(task, dim=options.dim, key=0, trial=i) for i in range(options.trials))
-        ends = np.array([(m.train_error, m.test_error) for m in (fl.minimizer(model, one) for one in data)])
-        mean, stderr = ends.mean(axis=0), standard_error(ends)
-        theory = np.array([float(point.train_error), float(point.test_error)])
-        deviation = np.abs(mean - theory) / np.maximum(stderr, 1e-12)
+        theory, mean, stderr, deviation = against_data(fl.fixed_point(model, task), model, task, options)
         worst = max(worst, float(deviation.max()))
         print(
             f"| {name} | {ratio:g} | {decay:g} | {theory[1]:.5f} | {mean[1]:.5f} +- {stderr[1]:.5f} | "
