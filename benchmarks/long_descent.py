@@ -1,13 +1,16 @@
 """Long descent on panels that sum: `Linear` against its exact sum; the network against steps, flow and fixed point.
 
     python benchmarks/long_descent.py linear
+    python benchmarks/long_descent.py varied
     python benchmarks/long_descent.py steps --num-steps 300
     python benchmarks/long_descent.py network --num-steps 10000
 
 ``linear``: a million steps, of .01, .3 and 1.9 over the largest eigenvalue; the largest relative error of the test
-error at 50 steps spread over the decades. ``steps``: the diagonal network on panels and step by step; the largest
-deviation in combined standard errors, and seconds. ``network``: many steps of .1 and the flow to the same time;
-seconds, nodes, memory, and the distance of the test error to `fixed_point`. Each solve has a process of its own.
+error at 50 steps spread over the decades. ``varied``: the same for 10^5 steps with momentum .9, with sizes that follow
+a cosine, with both, and with a weight decay that follows one, against the recursion step by step. ``steps``: the
+diagonal network on panels and step by step; the largest deviation in combined standard errors, and seconds.
+``network``: many steps of .1 and the flow to the same time; seconds, nodes, memory, and the distance of the test error
+to `fixed_point`. Each solve has a separate process.
 """
 
 import argparse
@@ -27,7 +30,7 @@ PARTS = (0.01, 0.3, 1.9)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["linear", "steps", "network"])
+    parser.add_argument("what", choices=["linear", "varied", "steps", "network"])
     parser.add_argument("--num-steps", type=int)
     parser.add_argument("--rtol", type=float)
     parser.add_argument("--ratio", type=float, default=0.5)
@@ -35,7 +38,7 @@ def main() -> None:
     parser.add_argument("--decays", type=float, nargs="+", default=[0.0, 0.01])
     parser.add_argument("--time-limit", type=float, default=600.0)
     options = parser.parse_args()
-    {"linear": _linear, "steps": _against_steps, "network": _network}[options.what](options)
+    {"linear": _linear, "varied": _varied, "steps": _against_steps, "network": _network}[options.what](options)
 
 
 def _alone(function, *arguments):
@@ -72,12 +75,63 @@ def _linear_error(part: float, num_steps: int, rtol: float):
     return limit.stats.nodes, np.max(np.abs(limit.test_error / exact - 1.0)), bar
 
 
-def _exact(size: float, step: float) -> float:
-    """Return the test error after so many steps from 0, an integral over the Marchenko-Pastur law by angles."""
-    angle = (np.arange(8000) + 0.5) * np.pi / 8000
+def _cosine(num_steps: int) -> np.ndarray:
+    """Sizes from 1 down to a thousandth."""
+    return 0.5 * (1.0 + np.cos(np.pi * np.arange(num_steps) / num_steps)) + 1e-3
+
+
+def _varied(options: argparse.Namespace) -> None:
+    num_steps, rtol = options.num_steps or 10**5, options.rtol or 1e-5
+    size, decay = 0.3 / LARGEST, 0.05
+    cases = {
+        "momentum .9": (size, 0.9, 1.0),
+        "sizes by a cosine": (size * _cosine(num_steps), 0.0, 1.0),
+        "both": (size * _cosine(num_steps), 0.9, 1.0),
+        "weight decay by a cosine": (size, 0.0, _cosine(num_steps)),
+    }
+    print("| training | nodes | largest relative error | largest bar | seconds | peak, MB |")
+    print("|---|---|---|---|---|---|")
+    for name, (sizes, momentum, factor) in cases.items():
+        asked = (sizes, momentum, factor, decay, num_steps, rtol)
+        (nodes, error, bar), seconds, peak = _alone(_varied_error, *asked)
+        print(f"| {name} | {nodes} | {error:.1e} | {bar:.1e} | {seconds:.0f} | {peak:.0f} |", flush=True)
+
+
+def _varied_error(sizes, momentum: float, factor, decay: float, num_steps: int, rtol: float):
+    training = fl.GradientDescent(sizes, num_steps=num_steps, momentum=momentum, decay_factor=factor)
+    steps = _decades(num_steps, 50)
+    times = training.clock.times_at(steps)
+    limit = fl.solve_dmft(fl.Linear(weight_decay=decay), TASK, training, rtol=rtol, save_at=times)
+    exact = _recursion(sizes, momentum, factor * np.full(num_steps, decay), steps)
+    bar = np.max(limit.test_error_stderr / limit.test_error)
+    return limit.stats.nodes, np.max(np.abs(limit.test_error / exact - 1.0)), bar
+
+
+def _recursion(sizes, momentum: float, decays: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return test errors, each eigenvalue by its own steps: how far w has come to w*, and what noise has added."""
+    s, mass = _spectrum(2000)
+    pull = np.stack([s, np.ones_like(s)])
+    w = v = np.zeros_like(pull)
+    wanted, errors = set(steps.astype(int).tolist()), []
+    for i, size in enumerate(np.r_[np.broadcast_to(sizes, len(decays)), 0.0]):
+        if i in wanted:
+            errors.append(mass @ ((1.0 - w[0]) ** 2 + NOISE * w[1] ** 2 * s / RATIO) + NOISE)
+        v = momentum * v + pull - (s + decays[min(i, len(decays) - 1)]) * w
+        w = w + size * v
+    return np.array(errors)
+
+
+def _spectrum(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues and masses of the Marchenko-Pastur law, even in angles."""
+    angle = (np.arange(count) + 0.5) * np.pi / count
     s = 1.0 + 1.0 / RATIO + 2.0 / np.sqrt(RATIO) * np.cos(angle)
     mass = np.sin(angle) ** 2 / s
-    mass = mass / mass.sum()  # no atom above aspect ratio 1
+    return s, mass / mass.sum()  # no atom above aspect ratio 1
+
+
+def _exact(size: float, step: float) -> float:
+    """Return the test error after so many steps from 0, an integral over the Marchenko-Pastur law by angles."""
+    s, mass = _spectrum(8000)
     kept = (1.0 - size * s) ** step
     return float(mass @ (kept**2 + NOISE * (1.0 - kept) ** 2 / (s * RATIO)) + NOISE)
 

@@ -7,6 +7,7 @@ import pytest
 import flowlimit as fl
 from flowlimit.dmft import SolverRequest, default_solver
 from flowlimit.dmft.control.span import span_of
+from flowlimit.dmft.readout.ruler import ruler_of
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
 RATIO, NOISE = 2.0, 0.1
@@ -28,7 +29,39 @@ def spectrum_sum(step_size, steps, momentum=0.0):
 
 
 def solve(training, steps, **options):
-    return fl.solve_dmft(fl.Linear(), TASK, training, save_at=float(training.step_size) * steps, **options)
+    return fl.solve_dmft(fl.Linear(), TASK, training, save_at=training.clock.times_at(steps), **options)
+
+
+def scheduled_sum(training, steps, decay):
+    """The same step by step, with sizes and factors on the weight decay of a training."""
+    s, mass = marchenko_pastur(RATIO, 4000)
+    sizes, factors = (np.broadcast_to(x, training.num_steps) for x in (training.step_size, training.decay_factor))
+    pull = np.stack([s, np.ones_like(s)])  # towards w*, and by the noise
+    w = v = np.zeros_like(pull)
+    errors = []
+    for size, factor in zip(np.r_[sizes, 0.0], np.r_[factors, 0.0], strict=True):
+        errors.append((1.0 - w[0]) ** 2 @ mass + NOISE * w[1] ** 2 @ (s * mass) / RATIO + NOISE)
+        v = float(training.momentum) * v + pull - (s + factor * decay) * w
+        w = w + size * v
+    return np.array(errors)[steps.astype(int)]
+
+
+def cosine(i):
+    return 0.5 * (1.0 + np.cos(np.pi * i / 500.0)) + 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "schedules", [{"step_size": lambda i: 0.2 * cosine(i), "momentum": 0.5}, {"step_size": 0.2, "decay_factor": cosine}]
+)
+def test_smooth_schedules(schedules):
+    """Exact on both sides, as moments are matched; half of the steps or fewer are nodes."""
+    training = fl.GradientDescent(**{"decay_factor": 1.0} | schedules, num_steps=500)
+    steps, model = np.arange(0.0, 501.0, 20.0), fl.Linear(weight_decay=0.3)
+    limit = fl.solve_dmft(model, TASK, training, save_at=training.clock.times_at(steps), rtol=1e-4)
+    assert limit.stats.nodes <= 250
+    assert limit.test_error == pytest.approx(scheduled_sum(training, steps, 0.3), rel=1e-6)
+    assert (limit.stats.edges or (0.0,))[-1] >= limit.times[-1]
 
 
 def test_linear_against_its_sum_on_the_spectrum():
@@ -86,8 +119,10 @@ def test_derivative_by_the_step_size():
         (fl.GradientDescent(0.1, num_steps=100), fl.StepSolver),
         (fl.GradientDescent(0.1, num_steps=1000), fl.PanelSolver),
         (fl.GradientDescent(0.1, num_steps=1000, momentum=0.9, nesterov=True), fl.PanelSolver),
-        (fl.GradientDescent(lambda i: 0.1 / (1 + i), num_steps=1000), fl.StepSolver),
-        (fl.GradientDescent(0.1, num_steps=1000, decay_factor=lambda i: float(i < 9)), fl.StepSolver),
+        (fl.GradientDescent(lambda i: 0.1 / (1 + i), num_steps=1000), fl.PanelSolver),
+        (fl.GradientDescent(lambda i: 0.1 * (1 + i % 2), num_steps=1000), fl.StepSolver),
+        (fl.GradientDescent(0.1, num_steps=1000, decay_factor=lambda i: float(i < 9)), fl.PanelSolver),
+        (fl.GradientDescent(0.1, num_steps=1000, decay_factor=np.tile([0.0, 0.2], 500)), fl.StepSolver),
         (fl.StochasticGradientDescent(0.1, step_size=0.1, num_steps=1000), fl.StepSolver),
         (fl.Langevin(0.1, step_size=0.1, num_steps=1000), fl.StepSolver),
     ],
@@ -101,7 +136,8 @@ def test_who_solves_what(training, solver):
 
 def test_panels_cover_every_step():
     """A multiple of the order each, the last one perhaps beyond the end; halves of them, down to the order."""
-    span = span_of(fl.GradientDescent(0.1, num_steps=1000).clock, 8)
+    clock = fl.GradientDescent(0.1, num_steps=1000).clock
+    span = span_of(clock, 8, ruler_of(clock, 8))
     assert (span.begin, span.shortest) == pytest.approx((-0.05, 0.8))
     assert span.end == pytest.approx(0.1 * 1008 - 0.05)  # 1001 steps and the move after the last
     assert span.whole(0.3) == pytest.approx(0.8)

@@ -33,8 +33,9 @@ def test_inputs_are_bounded():
     assert all(preset.bounded() == preset for preset in PRESETS.values())
 
 
-def test_a_copied_problem_is_the_same():
-    inputs = Inputs(init_scale=0.7, weight_decay=0.2, sparsity=0.3)
+@pytest.mark.parametrize("capacity", [0.0, 1.2])
+def test_a_copied_problem_is_the_same(capacity):
+    inputs = Inputs(init_scale=0.7, weight_decay=0.2, sparsity=0.3, capacity=capacity)
     found = tomllib.loads(inputs.to_toml())
     for name, noun in zip(("model", "task", "training"), inputs.nouns, strict=True):
         assert fl.from_dict(found[name]).to_dict() == noun.to_dict()

@@ -83,4 +83,6 @@ def _blocks(grid: Grid, training: Training) -> Blocks:
         return grid.blocks
     if grid.edges is None:
         return steps(clock.sizes())
-    return jax.tree.map(lambda x: x * (clock.step_size / grid.step), grid.blocks)
+    if not clock.is_even:  # sizes of a schedule are many numbers, none of which is differentiated by
+        return grid.blocks
+    return jax.tree.map(lambda x: x * (clock.step_size / grid.ruler.step), grid.blocks)

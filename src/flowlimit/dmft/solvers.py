@@ -10,14 +10,18 @@ from ..results import Code, Limit, Outcome
 from .control.driver import Solved, solve
 from .control.errors import all_curves
 from .control.plan import make_plan
+from .control.span import smooth_panels, span_of
 from .ending import unknown_ending
 from .readout.kernels import make_kernels
 from .readout.measure import Measure
+from .readout.ruler import ruler_of
 from .request import SolverAnswer, SolverRequest
 from .settings import PanelSettings, PathSettings, StepSettings
 
 FEW_STEPS = 300
 """Steps up to which they are solved one by one; at 300 steps of a network panels took less than half as long."""
+JAGGED = 0.25
+"""Part of all steps that may be nodes because of schedules: a solve on panels has more of them for its paths."""
 
 
 class AbstractSolver(abc.ABC):
@@ -85,11 +89,11 @@ class PanelSolver(PanelSettings, _PathSolver):
     """
 
     def refuse(self, request: SolverRequest) -> None:
-        """Raise for steps that are not alike, or noisy."""
+        """Raise for steps that are noisy."""
         if request.training.clock.in_steps and not fits_panels(request):
             raise ValueError(
-                f"solver: given a PanelSolver, which is for flows, and for steps that are all alike, without noise, "
-                f"with the squared loss; {request.training!r} needs fl.StepSolver()"
+                f"solver: given a PanelSolver, which is for flows, and for steps without noise, with the squared loss; "
+                f"{request.training!r} needs fl.StepSolver()"
             )
 
 
@@ -116,16 +120,26 @@ class StepSolver(StepSettings, _PathSolver):
 
 
 def default_solver(request: SolverRequest) -> AbstractSolver:
-    """Return the solver that is used unless another is given: steps one by one only where they are few or differ."""
-    clock = request.training.clock
-    few = clock.in_steps and (clock.last <= FEW_STEPS or not fits_panels(request))
-    return StepSolver() if few else PanelSolver()
+    """Return the solver that is used unless another is given: steps one by one where they are few, noisy or jagged."""
+    clock, panels = request.training.clock, PanelSolver()
+    if not clock.in_steps:
+        return panels
+    one_by_one = clock.last <= FEW_STEPS or not fits_panels(request) or _is_jagged(request, panels)
+    return StepSolver() if one_by_one else panels
+
+
+def _is_jagged(request: SolverRequest, settings: PanelSettings) -> bool:
+    """Whether a schedule is not smooth enough for panels to have far fewer nodes than there are steps."""
+    clock, order = request.training.clock, settings.order
+    ruler = ruler_of(clock, order, request.training.schedules or ())
+    span = span_of(clock, order, ruler)
+    return order * smooth_panels(span, order, settings.panel_part * request.rtol) > clock.last * JAGGED
 
 
 def fits_panels(request: SolverRequest) -> bool:
-    """Whether steps can be summed on panels: all alike and without noise, with a samples side that closes."""
+    """Whether steps can be summed on panels: without noise, with a samples side that closes."""
     flow = request.flow
-    return request.training.alike and flow.loss.closes and not flow.outputs and not flow.teachers
+    return request.training.schedules is not None and flow.loss.closes and not flow.outputs and not flow.teachers
 
 
 def _beginning(start: Limit | None) -> tuple[Edges, int] | None:

@@ -3,7 +3,8 @@
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from ..problem.laws import Bernoulli
+from ..problem.features import Features
+from ..problem.laws import Bernoulli, Empirical
 from ..problem.models import DiagonalLinear
 from ..problem.tasks import Regression
 from ..problem.trainings import GradientFlow
@@ -26,9 +27,12 @@ SLIDERS = {
     "aspect_ratio": Slider("aspect ratio δ", 0.1, 3.0),
     "noise_var": Slider("noise variance σ²", 0.0, 0.5),
     "sparsity": Slider("share of targets", 0.02, 0.9),
+    "capacity": Slider("capacity of the features' spectrum", 0.0, 2.0),
     "horizon": Slider("horizon", 1.0, 200.0, log=True),
 }
 DEPTHS, DIMS = (2, 3, 4), (100, 200, 400)
+GROUPS = 8
+"""Groups of features with one variance each: as few as show a power law, since a limit draws paths for each."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Inputs:
     aspect_ratio: float = 0.5
     noise_var: float = 0.01
     sparsity: float = 0.1
+    capacity: float = 0.0
     horizon: float = 20.0
     depth: int = 2
     dim: int = 200
@@ -56,8 +61,22 @@ class Inputs:
     def nouns(self) -> Nouns:
         """The model, the task and the training."""
         model = DiagonalLinear(self.init_scale, weight_decay=self.weight_decay, depth=self.depth)
-        task = Regression(aspect_ratio=self.aspect_ratio, noise_var=self.noise_var, target=Bernoulli(self.sparsity))
+        target = Bernoulli(self.sparsity)
+        features = Features(variance=Empirical(self.variances()), target=target) if self.capacity else None
+        own = {"target": target} if features is None else {"features": features}
+        task = Regression(aspect_ratio=self.aspect_ratio, noise_var=self.noise_var, **own)
         return model, task, GradientFlow(self.horizon)
+
+    def variances(self) -> list[float]:
+        """Return the variances of the groups of features, j^-capacity with the mean 1, to four digits.
+
+        Examples
+        --------
+        >>> Inputs(capacity=1.0).variances()[:3]
+        [2.943, 1.472, 0.9812]
+        """
+        powers = [j**-self.capacity for j in range(1, GROUPS + 1)]
+        return [float(f"{GROUPS * power / sum(powers):.4g}") for power in powers]
 
     def to_python(self) -> str:
         """Return a script that solves and draws it.
@@ -67,12 +86,14 @@ class Inputs:
         >>> print(Inputs().to_python().splitlines()[2])
         model = fl.DiagonalLinear(init_scale=0.3, weight_decay=0.0, depth=2)
         """
+        target = f"fl.Bernoulli({self.sparsity!r})"
+        features = f"features=fl.Features(variance=fl.Empirical({self.variances()}), target={target})"
         return (
             "import flowlimit as fl\n\n"
             f"model = fl.DiagonalLinear(init_scale={self.init_scale!r}, weight_decay={self.weight_decay!r}, "
             f"depth={self.depth})\n"
             f"task = fl.Regression(aspect_ratio={self.aspect_ratio!r}, noise_var={self.noise_var!r}, "
-            f"target=fl.Bernoulli({self.sparsity!r}))\n"
+            f"{features if self.capacity else f'target={target}'})\n"
             f"training = fl.GradientFlow(horizon={self.horizon!r})\n"
             "limit = fl.solve_dmft(model, task, training, rtol=1e-2, key=0)\n"
             f"runs = fl.simulate(model, task, training, dim={self.dim}, trials=10, key=0)\n"
@@ -81,11 +102,15 @@ class Inputs:
 
     def to_toml(self) -> str:
         """Return a problem for ``flowlimit solve-dmft problem.toml``."""
+        own = "task.features.target" if self.capacity else "task.target"
+        features = '[task.features]\nkind = "Features"\n\n[task.features.variance]\nkind = "Empirical"\n'
+        features += f"values = {self.variances()}\n\n"
         return (
             f'[model]\nkind = "DiagonalLinear"\ninit_scale = {self.init_scale!r}\n'
             f"weight_decay = {self.weight_decay!r}\ndepth = {self.depth}\n\n"
             f'[task]\nkind = "Regression"\naspect_ratio = {self.aspect_ratio!r}\nnoise_var = {self.noise_var!r}\n\n'
-            f'[task.target]\nkind = "Bernoulli"\nprobability = {self.sparsity!r}\n\n'
+            f"{features if self.capacity else ''}"
+            f'[{own}]\nkind = "Bernoulli"\nprobability = {self.sparsity!r}\n\n'
             f'[training]\nkind = "GradientFlow"\nhorizon = {self.horizon!r}\n\n'
             f"[simulate]\ndim = {self.dim}\ntrials = 10\n"
         )
@@ -102,5 +127,6 @@ PRESETS = {
     "double descent": Inputs(init_scale=3.0, aspect_ratio=0.95, noise_var=0.1, horizon=100.0),
     "trade-off: fast and worse": Inputs(init_scale=2.0, horizon=20.0),
     "trade-off: slow and better": Inputs(init_scale=0.1, horizon=100.0),
+    "features of a power law": Inputs(capacity=1.2, horizon=40.0),
 }
-"""What the paper shows, by name."""
+"""What the paper shows, and what goes beyond it, by name."""

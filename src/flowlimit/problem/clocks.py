@@ -165,15 +165,17 @@ class StepClock(Clock):
 
     def size_at(self, t: Scalar) -> Scalar:
         """Return the size of the step at a time."""
-        return self.step_size if self.is_even else self.size(self.step_at(t))
+        return self.step_size if self.is_even else self.number_at(self.step_size, t)
 
     def time(self, step: Int[Array, ""]) -> Scalar:
         """Return the time of a step."""
         return step * self.step_size if self.is_even else self._starts()[step]
 
-    def step_at(self, t: Scalar) -> Int[Array, ""]:
-        """Return the step at a time, that of the nearest one."""
-        return jnp.argmin(jnp.abs(self._starts() - t))
+    def number_at(self, schedule: Float[Array, "steps"], t: Scalar) -> Scalar:
+        """Return a schedule's number at the time of a step; between two steps, on the straight line."""
+        steps = jnp.arange(float(len(schedule)))
+        place = t / self.step_size if self.is_even else jnp.interp(t, self._starts()[: len(schedule)], steps)
+        return jnp.interp(place, steps, schedule)
 
     def sizes(self) -> Float[Array, "steps"]:
         """Return the sizes of all steps and of the move after the last."""

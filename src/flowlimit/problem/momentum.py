@@ -83,5 +83,5 @@ class ScheduledDecay(Model):
     def _at(self, t: Scalar) -> Model:
         factor = self.factor
         if factor.ndim:
-            factor = factor[jnp.minimum(self.clock.step_at(t), len(factor) - 1)]
+            factor = self.clock.number_at(factor, t)
         return eqx.tree_at(lambda model: model.weight_decay, self.inner, replace_fn=lambda decay: factor * decay)

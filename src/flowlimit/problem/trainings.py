@@ -4,6 +4,7 @@ import abc
 from typing import Any
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import Number, Scalar, is_traced
@@ -13,6 +14,7 @@ from .models.model import Model
 from .momentum import Momentum, ScheduledDecay
 from .noun import Noun
 
+Schedule = Float[np.ndarray, "steps"]
 MOST_STEPS = 10**12
 """No machine takes more; and times of steps stay exact."""
 
@@ -22,8 +24,9 @@ class Training(Noun):
 
     A subclass must write one property, ``clock`` -> `ContinuousClock` or `StepClock`. It may write three more:
 
-    - ``alike`` (property) -> whether all steps are the same function of theta and g, without noise; False unless it
-      says so. Many of them can then be summed at once.
+    - ``schedules`` (property) -> the numbers by which steps differ, one array of a number per step for each, where
+      steps are otherwise the same function of theta and g, without noise; None, unless it says so, where they are not.
+      Many steps can then be summed at once, as far as schedules are smooth.
     - ``noise`` (property) -> `StepNoise`, the randomness of its steps, for a clock that runs in steps.
     - ``extended(model, shape)`` -> a `Model` with what the training adds to it, such as a velocity; ``shape`` is that
       of the model's theta.
@@ -40,9 +43,9 @@ class Training(Noun):
         return StepNoise()
 
     @property
-    def alike(self) -> bool:
-        """Whether all its steps are the same function of theta and g, without noise."""
-        return False
+    def schedules(self) -> tuple[Schedule, ...] | None:
+        """Numbers by which steps differ, besides their sizes; None where steps have noise or differ otherwise."""
+        return None
 
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
         """Return the model, with theta of that shape, and what the training adds to it, such as a velocity."""
@@ -87,10 +90,12 @@ class _Steps(Training):
         return StepClock(self.step_size, self.num_steps)
 
     @property
-    def alike(self) -> bool:
-        """Whether there is neither noise nor a schedule."""
-        scheduled = self.decay_factor is not None and self.decay_factor.ndim > 0
-        return self.clock.is_even and self.noise.is_none and not scheduled
+    def schedules(self) -> tuple[Schedule, ...] | None:
+        """Factors on the weight decay, if there is no noise."""
+        if not self.noise.is_none:
+            return None
+        factor = self.decay_factor
+        return () if factor is None or factor.ndim == 0 else (np.asarray(factor),)
 
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
         """Add the schedule of the weight decay."""

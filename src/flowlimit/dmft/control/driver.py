@@ -127,7 +127,7 @@ def _make_move(plan: Plan, work: Work, choice: Choice, deadline: Deadline) -> Wo
 
 def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Watch, ending: FindEnding) -> Work:
     """Return the work before its first replica: grid, modes and counts. Of steps, the quick look if that is enough."""
-    known, level = (np.zeros(1), plan.first_level) if start is None else start
+    known, level = (np.zeros(1), plan.first_level) if start is None else (plan.ruler.places(start[0]), start[1])
     if plan.explicit:
         looked = _quick_look(plan, saves, watch)
         if looked.unsettled or judge(looked.replicas, plan.rtol).total <= 1.0:
@@ -147,7 +147,7 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
 
 def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch, ending: FindEnding) -> tuple[Grid, Solution]:
     clock, room, span = plan.clock, plan.room(1), plan.span
-    own = lambda times, errors: at_rest(times, errors, span.end, plan.rtol, plan.panels, ending)
+    own = lambda times, errors: at_rest(times, errors, clock.end, plan.rtol, plan.panels, ending)
     rests = lambda times, errors: bool(of_first_process(plan.mesh, np.array(own(times, errors))))
     while True:
         watch.pilot(0.0, "panels")
@@ -205,7 +205,7 @@ def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline)
         half_replicas=len(work.replicas.half),
         devices=1 if plan.mesh is None else plan.mesh.size,
         memory_bytes=plan.memory(work.counts, work.grid.nodes),
-        edges=None if work.grid.edges is None else tuple(work.grid.edges.tolist()),
+        edges=None if work.grid.edges is None else tuple(plan.ruler.times(work.grid.edges).tolist()),
         held_from=plan.held_from(work.grid.edges),
     )
     return Solved(work.grid, work.replicas, work.solutions, work.sample, outcome, stats)

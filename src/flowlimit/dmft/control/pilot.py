@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from ...numerics.blocks import Edges, panels, step_counts
+from ...numerics.blocks import Edges, step_counts
 from ...numerics.compiling import compiled
 from ...numerics.devices import of_first_process
 from ...types import Scalar
@@ -70,15 +70,15 @@ def choose_panels(
     predicted = lambda tail: settings.safety * (tolerance / tail) ** (1.0 / order)
     front, rows = start(replica, observables)
     room, edges = replica.paths.normals.shape[0], [span.begin]
-    length = span.whole(first_length(replica, span.end - span.begin))
+    length = _first_length(replica, span, order)
     scale, errors = None, np.zeros((0, 2))
     while edges[-1] < span.end - span.shortest / 2.0:
         node = (len(edges) - 1) * order
         if node + order > room:
             raise RoomError(np.array(edges))
-        watch((edges[-1] - span.begin) / (span.end - span.begin), f"panels up to time {max(edges[-1], 0.0):.3g}")
-        own = np.array([edges[-1], span.next_edge(edges[-1], length, known)])
-        panel = in_room(replica, panels(own, order, span.step), first=len(edges) - 1)
+        watch((edges[-1] - span.begin) / (span.end - span.begin), f"panels up to time {_time(span, edges):.3g}")
+        own = span.resolved(edges[-1], span.next_edge(edges[-1], length, known), order, tolerance)
+        panel = in_room(replica, span.ruler.panels(own, order), first=len(edges) - 1)
         tried, rows = advance_blocks((replica, *panel, front), rows)
         count = step_counts(own, span.step)[0]
         tail, scale = _relative_tail(rows, slice(node, node + order), count, replica.setting.tolerance, scale)
@@ -86,17 +86,28 @@ def choose_panels(
         length = float(own[1] - own[0])
         if tail > tolerance and not (count == order and np.isfinite(tail)):
             if length < settings.shortest * span.end or count == order:
-                raise BlowUpError(max(edges[-1], 0.0))
+                raise BlowUpError(_time(span, edges))
             length = span.whole(length * np.clip(predicted(tail), *settings.shrink))
             known = known[known <= edges[-1]]
             continue
         front = tried
         edges.append(float(own[1]))
         errors = np.concatenate([errors, _errors(rows, slice(node, node + order))])
-        if rests(np.asarray(panels(np.array(edges), order, span.step).times).ravel(), errors):
+        if rests(np.asarray(span.ruler.panels(np.array(edges), order).times).ravel(), errors):
             break
         length = span.whole(length * np.clip(predicted(max(tail, TINY)), SLOWEST_GROWTH, settings.growth))
     return np.array(edges), read_solution(replica, rows, (len(edges) - 1) * order)
+
+
+def _time(span: Span, edges: list[float]) -> float:
+    return max(float(span.ruler.times(np.array(edges[-1:]))[0]), 0.0)
+
+
+def _first_length(replica: Replica, span: Span, order: int) -> float:
+    """Return the length of the first panel; of scheduled steps, in those of the first size."""
+    first = np.array([span.begin, span.begin + span.shortest])
+    size = float(span.ruler.sizes_on(first, order)[0, 0])
+    return span.whole(min(first_length(replica, np.inf) / size, span.end - span.begin))
 
 
 def first_length(replica: Replica, horizon: float) -> float:

@@ -28,6 +28,7 @@ from ..engine.shards import AXIS, spread_paths, spread_samples
 from ..engine.site import Site, is_linear, make_site
 from ..engine.state import Paths, SamplePaths, TaskNumbers, memory_bytes, sample_bytes
 from ..readout.measure import Measure
+from ..readout.ruler import Ruler, ruler_of
 from ..readout.solution import Solution
 from ..sampling.modes import Rotation, output_modes
 from ..sampling.paths import Cloud, Counts, crowd, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
@@ -62,6 +63,7 @@ class Plan:
     measure: Measure
     memory_limit: float  # bytes
     clock: Clock
+    schedules: tuple[np.ndarray, ...] = ()  # numbers by which steps differ, besides their sizes
     mesh: Mesh | None = None  # devices that paths are spread over
 
     @property
@@ -70,9 +72,14 @@ class Plan:
         return self.settings.iteration is None
 
     @cached_property
+    def ruler(self) -> Ruler:
+        """What panels lie on."""
+        return ruler_of(self.clock, self.settings.order, self.schedules)
+
+    @cached_property
     def span(self) -> Span:
         """Where panels lie."""
-        return span_of(self.clock, self.settings.order)
+        return span_of(self.clock, self.settings.order, self.ruler)
 
     @property
     def panels(self) -> PanelSettings:
@@ -287,4 +294,6 @@ def make_plan(
     mesh = None if devices is None else Mesh(np.array(devices), (AXIS,))
     if clock.steps is not None and settings.iteration is not None:
         flow = replace(flow, clock=clock.steps.without_end)  # no program for every number of steps
-    return Plan(make_site(flow), task, settings, key, rtol, own, float(memory_limit), clock, mesh)
+    return Plan(
+        make_site(flow), task, settings, key, rtol, own, float(memory_limit), clock, training.schedules or (), mesh
+    )

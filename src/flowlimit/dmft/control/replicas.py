@@ -31,7 +31,7 @@ class Done(NamedTuple):
 
 
 def run_batch(plan: Plan, work: Work, target: int, deadline: Deadline) -> Work:
-    """Run some replicas towards ``target``, and as many half-path ones (as many as an answer has replicas, at most).
+    """Run some replicas towards ``target``, and the same with half the paths (of those of the first look).
 
     If one does not settle, the work comes back without them and says which blocks did not. Raises `OutOfTimeError` if
     the deadline passes: replicas of an unfinished batch are dropped, since they have no error bars.
@@ -57,7 +57,7 @@ def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
     batch = range(first, min(first + max(workers, plan.settings.batch), target))
     # The level below serves as the solves with fewer paths, if there is one; it does not tell the error of strata.
     alone = work.replicas.coarser is None or plan.rough_law is not None
-    halves = [(number, True) for number in batch if number < plan.settings.replicas and alone]
+    halves = [(number, True) for number in batch if number < plan.settings.first_look and alone]
     return [(number, False) for number in batch] + halves
 
 

@@ -49,7 +49,7 @@ def held_errors(
 ) -> Mapping[str, float]:
     """Return an error for holding each curve: how much it moved by a factor in time before, or its distance."""
     assert grid.edges is not None
-    end = float(grid.edges[-1])
+    end = float(grid.ruler.times(grid.edges[-1:])[0])
     window = replace(grid, saves=np.r_[grid.times[grid.times >= end / factor], grid.saves.max()])
     each = [curves_of(measure, window, one) for one in solutions]
     mean = {name: np.mean([curves[name] for curves in each], axis=0) for name in each[0]}

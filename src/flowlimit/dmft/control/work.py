@@ -64,7 +64,7 @@ def state_of(plan: Plan, work: Work) -> State:
 def coarse_panels(plan: Plan, work: Work) -> np.ndarray:
     """Return the panels that too large time errors at saved times come from."""
     assert work.grid.edges is not None
-    coarse, at_saves = [np.zeros(0, dtype=int)], panels_of(work.grid.edges, work.grid.saves)
+    coarse, at_saves = [np.zeros(0, dtype=int)], panels_of(work.grid.edges, work.grid.places)
     sources = error_sources(work.grid, work.solutions[-1])
     for name in work.replicas.judged:
         error = np.mean([errors[name] for errors in work.replicas.time_errors], axis=0)

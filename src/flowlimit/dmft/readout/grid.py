@@ -8,21 +8,25 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from ...numerics.blocks import Blocks, Edges, interpolation, panels, panels_of, step_counts, steps
+from ...numerics.blocks import Blocks, Edges, interpolation, panels_of, step_counts, steps
 from ...numerics.gauss import gauss_rule
 from ...problem.clocks import Clock
+from .ruler import IN_TIME, Ruler, ruler_of
 
 Saves = Float[np.ndarray, "saves"]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Blocks of nodes, on panels between ``edges`` or on steps (``edges`` None), and the saved times."""
+    """Blocks of nodes, on panels between ``edges`` or on steps (``edges`` None), and the saved times.
+
+    Edges lie on the ruler: in time, or in step numbers where steps have unequal sizes.
+    """
 
     blocks: Blocks
     edges: Edges | None
     saves: Saves
-    step: float = 0.0  # that panels sum over; 0 where they integrate
+    ruler: Ruler = IN_TIME
 
     @property
     def order(self) -> int:
@@ -45,6 +49,17 @@ class Grid:
         return np.asarray(self.blocks.weights).ravel()
 
     @cached_property
+    def sizes(self) -> Float[np.ndarray, "nodes"]:
+        """Sizes of steps at the nodes of panels, over the ruler's step: 1, unless there is a schedule."""
+        assert self.edges is not None
+        return self.ruler.sizes_on(self.edges, self.order).ravel()
+
+    @cached_property
+    def places(self) -> Saves:
+        """Where the saved times lie between the edges."""
+        return self.ruler.places(self.saves)
+
+    @cached_property
     def to_saves(self) -> Float[np.ndarray, "saves nodes"]:
         """The matrix from values at nodes to values at the saved times."""
         return self.interpolate(self.saves)
@@ -52,7 +67,8 @@ class Grid:
     def interpolate(self, wanted: Saves) -> Float[np.ndarray, "wanted nodes"]:
         """Return the matrix from values at nodes to values at given times; of steps, the nearest one's."""
         if self.edges is not None:
-            return interpolation(self.edges, self.order, wanted, self.step).dense(len(self.edges) - 1)
+            places = self.ruler.places(wanted)
+            return interpolation(self.edges, self.order, places, self.ruler.step).dense(len(self.edges) - 1)
         return np.eye(self.nodes)[np.abs(self.times[None, :] - wanted[:, None]).argmin(axis=1)]
 
     def at_saves(self, values: Float[np.ndarray, "nodes columns"]) -> Float[np.ndarray, "saves columns"]:
@@ -66,19 +82,19 @@ class Grid:
     def _of_saves(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
         if self.edges is None:
             return function(self.to_saves @ values)
-        return interpolation(self.edges, self.order, self.saves, self.step).apply(function, values)
+        return interpolation(self.edges, self.order, self.places, self.ruler.step).apply(function, values)
 
     def spread(self, per_block: Float[np.ndarray, "blocks"]) -> Saves:
         """Return each saved time's number from one number per block."""
         if self.edges is None:
             return np.zeros(len(self.saves))
-        return per_block[panels_of(self.edges, self.saves)]
+        return per_block[panels_of(self.edges, self.places)]
 
     def tails(self, values: Float[np.ndarray, "nodes columns"]) -> Float[np.ndarray, "blocks"]:
         """Return the size of what each panel leaves unresolved, see `panel_tail`; steps leave nothing."""
         if self.edges is None:
             return np.zeros(self.nodes)
-        parts, counts = values.reshape(-1, self.order, values.shape[1]), step_counts(self.edges, self.step)
+        parts, counts = values.reshape(-1, self.order, values.shape[1]), step_counts(self.edges, self.ruler.step)
         # A panel that has all its steps as nodes leaves nothing.
         tails = (panel_tail(*one) if one[1] > self.order else 0.0 for one in zip(parts, counts, strict=True))
         return np.array(list(tails))
@@ -123,14 +139,9 @@ def make_grid(clock: Clock, edges: Edges | None, saves: Saves, order: int) -> Gr
     What is saved after the last panel is what is there at its last time.
     """
     if edges is not None:
-        step = summed_step(clock)
-        last = edges[-1] - step / 2.0  # that has a node's place
-        return Grid(panels(edges, order, step), edges, np.minimum(saves, last), step)
+        ruler = ruler_of(clock, order)
+        last = float(ruler.times(edges[-1:] - ruler.step / 2.0)[0])  # that has a node's place
+        return Grid(ruler.panels(edges, order), edges, np.minimum(saves, last), ruler)
     if clock.steps is None:
         raise ValueError("edges: given none, needs the edges of the panels")
     return Grid(steps(clock.steps.sizes()), None, saves)
-
-
-def summed_step(clock: Clock) -> float:
-    """Return the size of steps that panels sum over; 0 for a continuous clock, where they integrate."""
-    return 0.0 if clock.steps is None else float(clock.steps.step_size)

@@ -67,8 +67,8 @@ def kernel_values(grid: Grid, operator: Square) -> Square:
         step = np.repeat(np.arange(grid.nodes), len(operator) // grid.nodes)
         return np.where(step[:, None] > step[None, :], operator / grid.weights[step], 0.0)
     values = np.tril(operator / grid.weights)
-    order, counts = grid.order, step_counts(grid.edges, grid.step)
+    order, counts = grid.order, step_counts(grid.edges, grid.ruler.step)
     for k, length in enumerate(np.diff(grid.edges)):
         own, fitted = slice(k * order, (k + 1) * order), panel_values(order, float(counts[k]))
-        values[own, own] = (fitted @ operator[own, own].ravel()).reshape(order, order) / length
+        values[own, own] = (fitted @ (operator[own, own] / grid.sizes[own]).ravel()).reshape(order, order) / length
     return values

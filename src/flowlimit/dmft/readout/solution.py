@@ -73,8 +73,9 @@ def read_paths(grid: Grid, replica: Replica, rows: Rows, solution: Solution) -> 
     w = W + np.tile(np.asarray(centre(site, paths)), (grid.nodes, 1))
     shaped = lambda x: x.reshape(grid.nodes, *site.flow.outputs, -1)
     w_star, probability = np.asarray(paths.w_star), np.asarray(paths.probability)
+    edges = None if grid.edges is None else grid.ruler.times(grid.edges)
     if paths.root is None:
-        return PathSample(grid.times, shaped(w), shaped(g), shaped(z), w_star, probability, grid.edges)
+        return PathSample(grid.times, shaped(w), shaped(g), shaped(z), w_star, probability, edges)
     root = np.asarray(paths.root)  # of weights and gradients that theta itself has and sees
     w, g, z, w_star = w / root[None], g * root[None], z * root[None], w_star / root
-    return PathSample(grid.times, shaped(w), shaped(g), shaped(z), w_star, probability, grid.edges, root**2)
+    return PathSample(grid.times, shaped(w), shaped(g), shaped(z), w_star, probability, edges, root**2)

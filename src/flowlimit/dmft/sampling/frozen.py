@@ -5,6 +5,7 @@ import numpy as np
 from ...problem.clocks import Clock
 from ...results import Limit
 from ..readout.grid import Grid, make_grid
+from ..readout.ruler import ruler_of
 from .modes import Rotation, principal_rotation, relative_effect
 
 
@@ -15,7 +16,8 @@ def frozen_grid(limit: Limit, clock: Clock) -> tuple[Grid, Rotation]:
     assert limit.kernels is not None
     assert limit.operators is not None
     order = 1 if edges is None else len(limit.kernels.times) // (len(edges) - 1)
-    grid = make_grid(clock, None if edges is None else np.asarray(edges), saves, order)
+    places = None if edges is None else ruler_of(clock, order).places(np.asarray(edges))
+    grid = make_grid(clock, places, saves, order)
     values, vectors = np.linalg.eigh(limit.kernels.C_f)
     F = vectors * np.sqrt(np.maximum(values, 0.0))
     return grid, principal_rotation(F, relative_effect(grid, limit.operators.R_w, F))
