@@ -4,7 +4,8 @@ A million steps of gradient descent
 
 Limits of gradient descent itself, not of a flow, over a million steps: on panels that sum over steps their cost grows
 like the logarithm of the number of steps. Left: a linear model, whose exact sum over the spectrum is drawn as points.
-Right: the diagonal network, which is held at its fixed point once it has come to it. Dashed: fixed points.
+Right: the diagonal network, which is held at its fixed point once it has come to it. Dashed: fixed points, those of
+the flow for the network.
 """
 
 import matplotlib.pyplot as plt
@@ -47,16 +48,17 @@ for part, colour in zip((0.001, 0.03, 1.0), colours, strict=True):
     print(f"  off by at most {np.abs(limit.test_error / exact(size, steps) - 1.0).max():.1e} of the exact sum")
 least_squares = noise_var * aspect_ratio / (aspect_ratio - 1.0)
 left.axhline(least_squares, color="black", ls="--", lw=0.9)
-left.legend(frameon=False, fontsize="small", title="step size")
+left.set_ylim(0.0, 1.65)
+left.legend(frameon=False, fontsize="small", title="step size", loc="upper right")
 
 # %%
 # The network, in steps of 0.1.
 task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
-for scale, colour in zip((1.0, 2.0, 4.0), colours, strict=True):
+for scale, colour in zip((0.5, 2.0), colours[:2], strict=True):
     model = fl.DiagonalLinear(scale)
     limit = solve(model, task, 0.1 / max(1.0, scale**2), 5e-2)
     value, band = limit.test_error[1:], 2.0 * limit.test_error_stderr[1:]
-    right.loglog(steps[1:], value, color=colour, label=f"{scale:g}")
+    right.semilogx(steps[1:], value, color=colour, label=f"{scale:g}")
     right.fill_between(steps[1:], value - band, value + band, color=colour, alpha=0.25, lw=0.0)
     right.axhline(float(fl.fixed_point(model, task).test_error), color=colour, ls="--", lw=0.9)
 right.legend(frameon=False, fontsize="small", title="init scale")
@@ -66,4 +68,6 @@ for panel, title in ((left, "linear model"), (right, "diagonal network")):
 # %%
 # Steps of the largest size cross the best stopping time a thousand times sooner than the smallest; all tend to least
 # squares. The network has come to its fixed point after some thousand steps, and the rest of the million costs nothing.
+# At init scale 0.5 it is 0.3% above that of the flow: where many weights fit the data, the size of the steps decides
+# among them. In steps of 0.02 it is 0.07%.
 plt.show()
