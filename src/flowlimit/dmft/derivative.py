@@ -27,7 +27,7 @@ from .engine.state import TaskNumbers
 from .readout.grid import Grid
 from .readout.measure import SAMPLED
 from .sampling.modes import Rotation
-from .sampling.paths import Cloud, Counts, live_strata, make_paths
+from .sampling.paths import Cloud, Counts, make_paths
 
 TOLERANCE_PART = 1e-3
 """Part of rtol to which the two sides must agree here: the derivative lags the value by an iteration."""
@@ -40,7 +40,7 @@ def differentiate(
     plan: Plan, nouns: Nouns, pick: Pick, grid: Grid, counts: Counts, rotation: Rotation, replicas: int
 ) -> dict[str, Float[np.ndarray, "replicas saves"]]:
     """Return d(train_error) and d(test_error) by the number that ``pick`` finds in the nouns, replica by replica."""
-    strata = live_strata(plan.law)
+    strata = plan.strata
 
     @jax.jit
     def slopes(cloud: Cloud) -> tuple[Array, Array]:

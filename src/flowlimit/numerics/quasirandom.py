@@ -43,13 +43,13 @@ def widen(cloud: Cloud, factors: Mapping[int, float]) -> tuple[Cloud, Weights]:
     return cloud, weights
 
 
-def match_moments(cloud: Cloud, weights: Weights | None = None) -> Cloud:
+def match_moments(cloud: Cloud, weights: Weights | None = None, part: float = 0.5) -> Cloud:
     """Make sample means exactly 0, and the sample covariance of the leading dimensions exactly I.
 
     Averages of polynomials of degree 2 are then exact, so that a linear model has no sampling error. Dimensions are
     orthogonalised one after the other: the first ones, which carry the variance, hardly move. (Symmetric whitening of
-    many dimensions moves them all, and costs a bias.) At most half as many dimensions as points are matched. Points may
-    have weights, in any unit.
+    many dimensions moves them all, and costs a bias.) At most ``part`` times as many dimensions as points are matched.
+    Points may have weights, in any unit.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def match_moments(cloud: Cloud, weights: Weights | None = None) -> Cloud:
     points, dims = cloud.shape
     share = np.full(points, 1.0 / points) if weights is None else weights / weights.sum()
     cloud = cloud - share @ cloud
-    leading = min(dims, points // 2)
+    leading = min(dims, int(part * points))
     if leading:
         root = np.sqrt(share)[:, None]
         orthonormal, upper = np.linalg.qr(root * cloud[:, :leading])

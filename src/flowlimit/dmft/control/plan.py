@@ -31,13 +31,25 @@ from ..readout.measure import Measure
 from ..readout.ruler import Ruler, ruler_of
 from ..readout.solution import Solution
 from ..sampling.modes import Rotation, output_modes
-from ..sampling.paths import Cloud, Counts, crowd, doubled_room, draw_cloud, live_strata, make_paths, stratum_count
+from ..sampling.paths import (
+    Cloud,
+    Counts,
+    Live,
+    crowd,
+    doubled_room,
+    draw_cloud,
+    live_strata,
+    make_paths,
+    stratum_count,
+)
 from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
 from ..settings import PanelSettings, PathSettings, StepSettings
 from .span import Span, span_of
 
-PATHS_PER_MOMENT = 4
+PATHS_PER_MOMENT = 2.5
 """Paths for each dimension whose moments are matched: half of them, too, can match all."""
+MATCHED = 0.9
+"""Dimensions per path whose moments are matched where nothing but moments counts: as many as rounding allows."""
 KEPT = 4
 """Operators that are kept of each replica."""
 CURVES = 3
@@ -92,6 +104,11 @@ class Plan:
         """Law of a coordinate."""
         return self.task.law
 
+    @cached_property
+    def strata(self) -> Live | None:
+        """Strata of the law that paths are drawn in, one by one; None if there are too many."""
+        return live_strata(self.law)
+
     @property
     def rough_law(self) -> Target | None:
         """A rougher rule for the law, which replicas of half the paths have; None if the law is its strata."""
@@ -106,7 +123,7 @@ class Plan:
     @cached_property
     def exact(self) -> bool:
         """Whether matched moments make the answer exact, so that few paths are enough."""
-        known = self.task.feature_law is None or live_strata(self.law) is not None
+        known = self.task.feature_law is None or self.strata is not None
         return not self.sampled and known and is_linear(self.site)
 
     def rows(self, nodes: int) -> int:
@@ -122,11 +139,12 @@ class Plan:
 
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
-        own, strata = self.settings, crowd(self.law)
+        own, strata = self.settings, crowd(self.strata)
         fewest = max(own.fewest_response_paths // strata, 2)
         if self.exact and level <= 0:
             kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
-            matched = PATHS_PER_MOMENT * (self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks)
+            normals = self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks
+            matched = math.ceil(PATHS_PER_MOMENT * normals)
             paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), fewest
         else:
             paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
@@ -189,7 +207,7 @@ class Plan:
 
     def bytes(self, counts: Counts, nodes: int) -> int:
         """Return the memory of one replica on each device."""
-        strata, k, noise = stratum_count(self.law), self.site.parameters, self.site.flow.noise
+        strata, k, noise = stratum_count(self.strata), self.site.parameters, self.site.flow.noise
         own = lambda paths: -(-paths // (1 if self.mesh is None else self.mesh.size))
         room, paths = self.room(nodes), own(strata * counts.paths)
         one = memory_bytes(room, self.settings.order, k, paths, own(strata * counts.few))
@@ -203,8 +221,9 @@ class Plan:
         rng = np.random.default_rng(seed)
         rows, rotation = self.rows(nodes), self._agreed(rotation)
         # Where moments alone count, many strata have the same normals: drawing them would cost more than solving.
-        alike = self.exact and crowd(self.law) > 1
-        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng, alike=alike)
+        alike = self.exact and crowd(self.strata) > 1
+        how = {"alike": alike, "matched": MATCHED if self.exact else 0.5}
+        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng, **how)
 
     def replica(
         self,
@@ -231,7 +250,7 @@ class Plan:
 
     def _paths(self, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
         """Return the paths of a cloud; with ``half`` as many more, without weight."""
-        strata, large = live_strata(self.law), (cloud.z, cloud.kicks)
+        strata, large = self.strata, (cloud.z, cloud.kicks)
         if self.mesh is not None:  # what is large goes to its device directly
             cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])
         law = self.rough_law if half and self.rough_law is not None else self.law
@@ -259,7 +278,7 @@ class Plan:
 
     def _sample_counts(self, counts: Counts) -> Counts:
         """Return the paths of the samples side: those of all strata together, as errors of one sample may jump."""
-        strata, own = stratum_count(self.law), self.settings
+        strata, own = stratum_count(self.strata), self.settings
         return balanced_counts(
             Counts(own.sample_paths * strata * counts.paths, own.sample_response_paths * strata * counts.few)
         )

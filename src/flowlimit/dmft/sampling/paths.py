@@ -48,15 +48,14 @@ def live_strata(law: Target) -> Live | None:
     return None if len(keep) > most else tuple(int(i) for i in keep)
 
 
-def stratum_count(law: Target) -> int:
+def stratum_count(strata: Live | None) -> int:
     """Return in how many strata paths are drawn."""
-    strata = live_strata(law)
     return 1 if strata is None else len(strata)
 
 
-def crowd(law: Target) -> int:
+def crowd(strata: Live | None) -> int:
     """Return by how much each stratum has fewer paths where there are more strata than a target may have."""
-    return 1 << (-(-stratum_count(law) // MAX_STRATA) - 1).bit_length()
+    return 1 << (-(-stratum_count(strata) // MAX_STRATA) - 1).bit_length()
 
 
 class Cloud(NamedTuple):
@@ -79,8 +78,12 @@ def draw_cloud(
     rng: np.random.Generator,
     *,
     alike: bool = False,
+    matched: float = 0.5,
 ) -> Cloud:
-    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more; ``alike``: strata share theirs."""
+    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more.
+
+    ``alike``: strata share theirs. ``matched``: at most this many dimensions per path have their moments matched.
+    """
     strata, extra = live_strata(law), site.flow.num_normals
     own = law.draw_normals if strata is None else math.prod(law.shape)
     groups = 1 if strata is None else len(strata)
@@ -92,7 +95,7 @@ def draw_cloud(
     in_turn = lambda parts: np.repeat(np.stack(parts, axis=1), groups // clouds, axis=1).reshape(
         counts.paths * groups, *parts[0].shape[1:]
     )
-    cloud, weight = in_turn([match_moments(*one) for one in drawn]), in_turn([weight for _, weight in drawn])
+    cloud, weight = in_turn([match_moments(*one, matched) for one in drawn]), in_turn([weight for _, weight in drawn])
     causal = cloud[:, own + extra : own + extra + nodes].T
     z = np.zeros((room, causal.shape[1]))
     z[:nodes] = causal if rotation is None else rotation @ causal
