@@ -2,21 +2,41 @@
 
 import sys
 
+import numpy as np
 import pytest
 
 import flowlimit as fl
 from flowlimit.cli.grammar import read_problem
-from flowlimit.cli.init import TEMPLATE
+from flowlimit.cli.init import init
 
 
-def test_the_file_that_init_writes_says_the_defaults(write):
-    problem = read_problem("solve-dmft", write(TEMPLATE.format(command="flowlimit solve-dmft", name="problem.toml")))
+def test_the_file_that_init_writes_says_the_defaults(tmp_path):
+    init(tmp_path / "problem.toml")
+    problem = read_problem("solve-dmft", tmp_path / "problem.toml")
     plain = read_problem()
     assert [noun.to_dict() for noun in problem[:3]] == [noun.to_dict() for noun in plain[:3]]
     assert problem.options("solve_dmft") == plain.options("solve_dmft")
     assert problem.options("check") == plain.options("check")
     simulated = read_problem("simulate", flags={"dim": 7}).options("simulate")
     assert simulated == {"dim": 7, "trials": 10, "draws": "balanced"}
+
+
+def test_init_takes_the_spectrum_of_a_table(tmp_path):
+    """As `Spectrum.from_data` finds it, to the eight digits that are written."""
+    rng, file = np.random.default_rng(0), tmp_path / "problem.toml"
+    X = rng.normal(size=(60, 5)) * np.array([3.0, 2.0, 1.0, 0.5, 0.2])
+    y = X[:, 0] + rng.normal(size=60)
+    np.savez(tmp_path / "data.npz", X=X, price=y)
+    init(file, data=tmp_path / "data.npz", target="price", samples=20)
+    task, law = read_problem("solve-dmft", file).task, fl.Spectrum.from_data(X, y)
+    assert float(task.aspect_ratio) == 4.0
+    assert float(task.noise_var) == pytest.approx(1.0 - float(law.signal), rel=1e-5)
+    assert np.asarray(task.features.variances()) == pytest.approx(np.asarray(law.variances()), rel=1e-7)
+    assert np.asarray(task.features.targets) == pytest.approx(np.asarray(law.targets), rel=1e-7)
+    with pytest.raises(ValueError, match="--samples: given without a table"):
+        init(tmp_path / "other.toml", samples=3)
+    with pytest.raises(ValueError, match="--target: given without a table"):
+        init(tmp_path / "other.toml", target="y")
 
 
 def test_every_noun_has_a_place(write):

@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Float, Int
 
 from ..types import Scalar
@@ -16,6 +17,8 @@ Positions = Float[np.ndarray, "_"]
 """Where a clock stands: steps on a clock that runs in steps, else times."""
 LOG_GRID_DECADES = 4
 LOG_GRID_POINTS = 94
+READ_FROM = 4
+"""Steps that a schedule is read from between two of them."""
 MOST_SCHEDULED = 10**6
 """Steps of a schedule: it is kept in memory, and a function of the step is called for each."""
 
@@ -163,19 +166,13 @@ class StepClock(Clock):
         """Return the size of a step; the move after the last measurement is never needed."""
         return self.step_size if self.is_even else self.step_size[jnp.minimum(step, self.num_steps - 1)]
 
-    def size_at(self, t: Scalar) -> Scalar:
-        """Return the size of the step at a time."""
-        return self.step_size if self.is_even else self.number_at(self.step_size, t)
-
     def time(self, step: Int[Array, ""]) -> Scalar:
         """Return the time of a step."""
         return step * self.step_size if self.is_even else self._starts()[step]
 
-    def number_at(self, schedule: Float[Array, "steps"], t: Scalar) -> Scalar:
-        """Return a schedule's number at the time of a step; between two steps, on the straight line."""
-        steps = jnp.arange(float(len(schedule)))
-        place = t / self.step_size if self.is_even else jnp.interp(t, self._starts()[: len(schedule)], steps)
-        return jnp.interp(place, steps, schedule)
+    def schedule(self, numbers: Float[Array, "*steps"]) -> "Schedule":
+        """Return numbers of the steps, one for each or one for all, that are read by time."""
+        return Schedule(numbers, jnp.zeros(()) if numbers.ndim == 0 else self._starts()[: len(numbers)])
 
     def sizes(self) -> Float[Array, "steps"]:
         """Return the sizes of all steps and of the move after the last."""
@@ -187,12 +184,33 @@ class StepClock(Clock):
         """Return the times of all steps."""
         if self.is_even:  # in numpy: a new number of steps must not compile anything
             return float(self.step_size) * np.arange(self.num_steps + 1.0)
-        return np.asarray(self._starts())
+        return np.r_[0.0, np.cumsum(np.asarray(self.step_size))]  # in double precision wherever it is asked
 
     def _starts(self) -> Float[Array, "steps"]:
         if self.is_even:
             return self.step_size * jnp.arange(self.num_steps + 1)
         return jnp.concatenate([jnp.zeros(1), jnp.cumsum(self.step_size)])
+
+
+class Schedule(eqx.Module):
+    """Numbers of steps, read by the time of a step; between steps by the cubic through the four nearest."""
+
+    numbers: Float[Array, "*steps"]
+    starts: Float[Array, "*steps"]
+
+    def at(self, t: Scalar) -> Scalar:
+        """Return the number at a time, after the last step the last one."""
+        if self.numbers.ndim == 0:
+            return self.numbers
+        near = min(READ_FROM, len(self.numbers))
+        t = jnp.minimum(t, self.starts[-1])
+        first = jnp.clip(jnp.searchsorted(self.starts, t, side="right") - near // 2, 0, len(self.numbers) - near)
+        starts, numbers = (lax.dynamic_slice_in_dim(x, first, near) for x in (self.starts, self.numbers))
+        others = ~jnp.eye(near, dtype=bool)
+        factors = jnp.where(others, t - starts[None, :], 1.0) / jnp.where(
+            others, starts[:, None] - starts[None, :], 1.0
+        )
+        return jnp.prod(factors, axis=1) @ numbers
 
 
 class StepNoise(eqx.Module):

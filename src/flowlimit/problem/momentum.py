@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..types import Normals, Output, Scalar, Teacher, Theta
-from .clocks import StepClock
+from .clocks import Schedule
 from .models.model import Model
 
 
@@ -17,7 +17,7 @@ class Momentum(Model):
 
     inner: Model
     momentum: Scalar
-    clock: StepClock
+    size: Schedule
     nesterov: bool = eqx.field(static=True)
     shape: tuple[int, ...] = eqx.field(static=True)  # of the model's theta
 
@@ -41,7 +41,7 @@ class Momentum(Model):
         p = self.inner.drift(t, x, g)
         faster = self.momentum * v + p
         move = p + self.momentum * faster if self.nesterov else faster
-        return jnp.stack([move, (faster - v) / self.clock.size_at(t)]).reshape(-1)
+        return jnp.stack([move, (faster - v) / self.size.at(t)]).reshape(-1)
 
     def penalty(self, t: Scalar, theta: Theta) -> Scalar:
         """Return the model's penalty."""
@@ -56,8 +56,7 @@ class ScheduledDecay(Model):
     """A model whose weight decay is multiplied by a factor at each step."""
 
     inner: Model
-    factor: Float[Array, "*steps"]
-    clock: StepClock
+    factor: Schedule
 
     @property
     def num_normals(self) -> int:
@@ -81,7 +80,5 @@ class ScheduledDecay(Model):
         return self._at(t).penalty(t, theta)
 
     def _at(self, t: Scalar) -> Model:
-        factor = self.factor
-        if factor.ndim:
-            factor = self.clock.number_at(factor, t)
+        factor = self.factor.at(t)
         return eqx.tree_at(lambda model: model.weight_decay, self.inner, replace_fn=lambda decay: factor * decay)

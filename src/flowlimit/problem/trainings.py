@@ -4,17 +4,15 @@ import abc
 from typing import Any
 
 import equinox as eqx
-import numpy as np
 from jaxtyping import Array, Float
 
 from ..types import Number, Scalar, is_traced
 from .checks import flag, integer, number
-from .clocks import Clock, ContinuousClock, StepClock, StepNoise, as_schedule
+from .clocks import Clock, ContinuousClock, Schedule, StepClock, StepNoise, as_schedule
 from .models.model import Model
 from .momentum import Momentum, ScheduledDecay
 from .noun import Noun
 
-Schedule = Float[np.ndarray, "steps"]
 MOST_STEPS = 10**12
 """No machine takes more; and times of steps stay exact."""
 
@@ -24,9 +22,9 @@ class Training(Noun):
 
     A subclass must write one property, ``clock`` -> `ContinuousClock` or `StepClock`. It may write three more:
 
-    - ``schedules`` (property) -> the numbers by which steps differ, one array of a number per step for each, where
-      steps are otherwise the same function of theta and g, without noise; None, unless it says so, where they are not.
-      Many steps can then be summed at once, as far as schedules are smooth.
+    - ``schedules`` (property) -> the numbers by which steps differ, besides their sizes, each by
+      `StepClock.schedule`, where steps are otherwise the same function of theta and g, without noise; None, unless it
+      says so, where they are not. Many steps can then be summed at once, as far as schedules are smooth.
     - ``noise`` (property) -> `StepNoise`, the randomness of its steps, for a clock that runs in steps.
     - ``extended(model, shape)`` -> a `Model` with what the training adds to it, such as a velocity; ``shape`` is that
       of the model's theta.
@@ -44,7 +42,7 @@ class Training(Noun):
 
     @property
     def schedules(self) -> tuple[Schedule, ...] | None:
-        """Numbers by which steps differ, besides their sizes; None where steps have noise or differ otherwise."""
+        """Numbers that steps read by their time; None where steps have noise or differ otherwise."""
         return None
 
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
@@ -95,7 +93,7 @@ class _Steps(Training):
         if not self.noise.is_none:
             return None
         factor = self.decay_factor
-        return () if factor is None or factor.ndim == 0 else (np.asarray(factor),)
+        return () if factor is None or factor.ndim == 0 else (self.clock.schedule(factor),)
 
     def extended(self, model: Model, shape: tuple[int, ...]) -> Model:
         """Add the schedule of the weight decay."""
@@ -103,7 +101,7 @@ class _Steps(Training):
             return model
         if not hasattr(model, "weight_decay"):
             raise ValueError(f"decay_factor: given one, but {model!r} has no weight_decay; leave it out")
-        return ScheduledDecay(model, self.decay_factor, self.clock)
+        return ScheduledDecay(model, self.clock.schedule(self.decay_factor))
 
 
 class _Accelerated(_Steps):
@@ -111,6 +109,14 @@ class _Accelerated(_Steps):
 
     momentum: Scalar = eqx.field(default=0.0)
     nesterov: bool = eqx.field(default=False, static=True)
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...] | None:
+        """The same, and the sizes of steps, which a velocity is divided by."""
+        found = super().schedules
+        if found is None or self.clock.is_even or _is_zero(self.momentum):
+            return found
+        return (*found, self.clock.schedule(self.step_size))
 
     def _set_momentum(self, momentum: Any, nesterov: bool) -> None:
         self.momentum = number("momentum", at_least=0.0, at_most=1.0, example=0.9)(momentum)
@@ -121,7 +127,7 @@ class _Accelerated(_Steps):
         model = super().extended(model, shape)
         if _is_zero(self.momentum):
             return model
-        return Momentum(model, self.momentum, self.clock.without_end, self.nesterov, shape)
+        return Momentum(model, self.momentum, self.clock.schedule(self.step_size), self.nesterov, shape)
 
 
 class GradientDescent(_Accelerated):

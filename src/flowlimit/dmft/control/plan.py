@@ -15,7 +15,7 @@ from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ...numerics.memory import PROGRAMS, gibibytes
 from ...numerics.streams import Purpose, stream
-from ...problem.clocks import Clock
+from ...problem.clocks import Clock, Schedule
 from ...problem.flow import make_flow
 from ...problem.laws import Target
 from ...problem.models import Model
@@ -75,7 +75,7 @@ class Plan:
     measure: Measure
     memory_limit: float  # bytes
     clock: Clock
-    schedules: tuple[np.ndarray, ...] = ()  # numbers by which steps differ, besides their sizes
+    schedules: tuple[Schedule, ...] = ()  # numbers that steps read by their time
     mesh: Mesh | None = None  # devices that paths are spread over
 
     @property

@@ -11,13 +11,13 @@ from itertools import pairwise
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from ...numerics.blocks import Blocks, Edges, panels, step_counts
 from ...numerics.gauss import gauss_rule
-from ...problem.clocks import Clock
+from ...problem.clocks import Clock, Schedule
 
-Schedule = Float[np.ndarray, "steps"]
+Numbers = Float[np.ndarray, "steps"]
 Places = Float[np.ndarray, "_"]
 
 
@@ -26,8 +26,8 @@ class Ruler:
     """What panels sum over: an integral (step 0), steps of one size, or, in step numbers, steps of scheduled sizes."""
 
     step: float = 0.0
-    sizes: Schedule | None = None  # of all steps, and of as many after the last as panels may go on for
-    schedules: tuple[Schedule, ...] = ()  # what else differs from step to step
+    sizes: Numbers | None = None  # of all steps, and of as many after the last as panels may go on for
+    read: tuple[Schedule, ...] = ()  # what else differs from step to step, read by time
 
     def panels(self, edges: Edges, order: int) -> Blocks:
         """Return panels between edges, which lie in time or in step numbers, as operators in time."""
@@ -46,15 +46,21 @@ class Ruler:
         return np.stack([_nearest(self.sizes[own], order)[0] for own in self._steps(edges)])
 
     def unresolved(self, edges: Edges, order: int) -> float:
-        """Return how far the schedules are from polynomials on one panel, relative to their largest values there.
+        """Return how far schedules on one panel are from polynomials, relative to their largest values there.
 
-        Between steps a schedule is read off a straight line, so that a bend of that counts, too. A panel that has all
-        its steps as nodes leaves nothing.
+        What is read by time is compared with the polynomial at the nodes, too, which are between steps. A panel that
+        has all its steps as nodes leaves nothing.
         """
-        every = self.schedules if self.sizes is None else (self.sizes, *self.schedules)
-        if not every or step_counts(edges, self.step)[0] == order:
+        if not (self.read or self.sizes is not None) or step_counts(edges, self.step)[0] == order:
             return 0.0
-        return max((_nearest(one[own], order)[1] for one in every for own in self._steps(edges)), default=0.0)
+        (own,) = self._steps(edges)
+        off = 0.0 if self.sizes is None else _nearest(self.sizes[own], order)[1]
+        for one in self.read:
+            numbers = np.asarray(one.numbers)
+            values, apart = _nearest(numbers[np.minimum(np.arange(own.start, own.stop), len(numbers) - 1)], order)
+            at_nodes = np.asarray(_read(one, self.panels(edges, order).times[0]))
+            off = max(off, apart, float(np.abs(at_nodes - values).max() / _size(values)))
+        return off
 
     def times(self, places: Places) -> Places:
         """Return the times of places."""
@@ -83,17 +89,21 @@ IN_TIME = Ruler()
 
 
 def ruler_of(clock: Clock, order: int, schedules: Sequence[Schedule] = ()) -> Ruler:
-    """Return the ruler of a clock, for panels of ``order`` nodes; ``schedules`` has one number per step in each."""
+    """Return the ruler of a clock, for panels of ``order`` nodes."""
     if clock.steps is None:
         return IN_TIME
-    longer = lambda schedule: np.r_[schedule, np.full(order + 1, schedule[-1])]
-    others = tuple(longer(one) for one in schedules)
-    if clock.steps.is_even:  # with a schedule, panels lie in time all the same
-        return Ruler(float(clock.steps.step_size), None, others)
-    return Ruler(1.0, longer(np.asarray(clock.steps.step_size)), others)
+    if clock.steps.is_even:  # with a schedule of the decay, panels lie in time all the same
+        return Ruler(float(clock.steps.step_size), None, tuple(schedules))
+    sizes = np.asarray(clock.steps.step_size)
+    return Ruler(1.0, np.r_[sizes, np.full(order + 1, sizes[-1])], tuple(schedules))
 
 
-def _nearest(schedule: Schedule, order: int) -> tuple[Float[np.ndarray, "order"], float]:
+@jax.jit
+def _read(schedule: Schedule, times: Float[Array, "nodes"]) -> Float[Array, "nodes"]:
+    return jax.vmap(schedule.at)(times)
+
+
+def _nearest(schedule: Numbers, order: int) -> tuple[Float[np.ndarray, "order"], float]:
     """Return the nodes' values of the polynomial nearest to a panel's schedule, and by how much it is off.
 
     Nodes' values of polynomials are orthogonal over the steps with the nodes' weights, as Gauss rules make them.
@@ -104,6 +114,8 @@ def _nearest(schedule: Schedule, order: int) -> tuple[Float[np.ndarray, "order"]
     rule = gauss_rule(order, float(count))
     to_steps = rule.at((np.arange(count) + 0.5) / count)
     values = to_steps.T @ schedule / (count * rule.weights)
-    bend = np.abs(np.diff(schedule, 2)).max() / 8.0
-    size = np.abs(schedule).max() or 1.0  # a schedule may be 0 on a whole panel
-    return values, float(max(np.abs(to_steps @ values - schedule).max(), bend) / size)
+    return values, float(np.abs(to_steps @ values - schedule).max() / _size(schedule))
+
+
+def _size(numbers: np.ndarray) -> float:
+    return float(np.abs(numbers).max()) or 1.0  # a schedule may be 0 on a whole panel
