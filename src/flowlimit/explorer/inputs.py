@@ -31,7 +31,7 @@ SLIDERS = {
     "horizon": Slider("horizon", 1.0, 200.0, log=True),
 }
 DEPTHS, DIMS = (2, 3, 4), (100, 200, 400)
-GROUPS = 8
+GROUPS = 4
 """Groups of features with one variance each: as few as show a power law, since a limit draws paths for each."""
 
 
@@ -73,7 +73,7 @@ class Inputs:
         Examples
         --------
         >>> Inputs(capacity=1.0).variances()[:3]
-        [2.943, 1.472, 0.9812]
+        [1.92, 0.96, 0.64]
         """
         powers = [j**-self.capacity for j in range(1, GROUPS + 1)]
         return [float(f"{GROUPS * power / sum(powers):.4g}") for power in powers]
