@@ -63,7 +63,7 @@ class PathSettings:
     level_factor: int = 4
     lowest_level: int = -1
     last_level: int = 3
-    rough: float = 0.2
+    rough: float = 0.05
     sharp: float = 3e-3
     response_parts: tuple[int, ...] = (2, 2, 4, 8)
     fewest_paths: int = 128
