@@ -11,7 +11,7 @@ POWER = fl.PowerLaw(400, capacity=1.2, source=1.5)
 STEPS = fl.GradientDescent(0.2, num_steps=30)
 SHORT_STEPS = fl.GradientDescent(0.05, num_steps=30)  # the first of the teacher's weights is 12: rates are as large
 CASES = {
-    "two blocks, flow": (fl.DiagonalLinear(0.5), BLOCKS, fl.GradientFlow(3.0), 400),
+    "two blocks, flow": (fl.DiagonalLinear(0.5), BLOCKS, fl.GradientFlow(3.0), 200),
     "two blocks, depth 3, descent": (fl.DiagonalLinear(0.8, depth=3), BLOCKS, STEPS, 800),
     "power law, descent": (fl.DiagonalLinear(0.5, weight_decay=0.01), POWER, SHORT_STEPS, 800),
 }
@@ -19,7 +19,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_limit_against_runs(case):
-    """Dim 400 or 800, 20 trials, fixed keys: all saved times within 4 combined standard errors."""
+    """Dim 200 or 800, 20 trials, fixed keys: all saved times within 4 combined standard errors."""
     model, features, training, dim = CASES[case]
     task = fl.Regression(1.0, noise_var=0.05, features=features)
     observables = {"overlap": lambda w, w_star: w * w_star}
