@@ -71,14 +71,15 @@ def choose_panels(
     front, rows = start(replica, observables)
     room, edges = replica.paths.normals.shape[0], [span.begin]
     length = _first_length(replica, span, order)
-    scale, errors = None, np.zeros((0, 2))
+    scale, times, errors = None, np.zeros(0), np.zeros((0, 2))
     while edges[-1] < span.end - span.shortest / 2.0:
         node = (len(edges) - 1) * order
         if node + order > room:
             raise RoomError(np.array(edges))
         watch((edges[-1] - span.begin) / (span.end - span.begin), f"panels up to time {_time(span, edges):.3g}")
         own = span.resolved(edges[-1], span.next_edge(edges[-1], length, known), order, tolerance)
-        panel = in_room(replica, span.ruler.panels(own, order), first=len(edges) - 1)
+        block = span.ruler.panels(own, order)
+        panel = in_room(replica, block, first=len(edges) - 1)
         tried, rows = advance_blocks((replica, *panel, front), rows)
         count = step_counts(own, span.step)[0]
         tail, scale = _relative_tail(rows, slice(node, node + order), count, replica.setting.tolerance, scale)
@@ -92,8 +93,9 @@ def choose_panels(
             continue
         front = tried
         edges.append(float(own[1]))
+        times = np.concatenate([times, np.asarray(block.times)[0]])
         errors = np.concatenate([errors, _errors(rows, slice(node, node + order))])
-        if rests(np.asarray(span.ruler.panels(np.array(edges), order).times).ravel(), errors):
+        if rests(times, errors):
             break
         length = span.whole(length * np.clip(predicted(max(tail, TINY)), SLOWEST_GROWTH, settings.growth))
     return np.array(edges), read_solution(replica, rows, (len(edges) - 1) * order)
@@ -104,17 +106,13 @@ def _time(span: Span, edges: list[float]) -> float:
 
 
 def _first_length(replica: Replica, span: Span, order: int) -> float:
-    """Return the length of the first panel; of scheduled steps, in those of the first size."""
-    first = np.array([span.begin, span.begin + span.shortest])
-    size = float(span.ruler.sizes_on(first, order)[0, 0])
-    return span.whole(min(first_length(replica, np.inf) / size, span.end - span.begin))
-
-
-def first_length(replica: Replica, horizon: float) -> float:
-    """Return a length for the first panel, from the rate of the lazy solution at time 0."""
+    """Return the length of the first panel, from the rate of the lazy solution at time 0; the span if it is 0."""
     rate = float(_mean_rate(replica.mesh, replica.site, replica.paths))
     fastest = rate * (1.0 + 1.0 / np.sqrt(float(replica.setting.aspect_ratio))) ** 2
-    return min(horizon, FIRST_RATES / fastest) if fastest > 0.0 else horizon
+    first = np.array([span.begin, span.begin + span.shortest])
+    size = float(span.ruler.sizes_on(first, order)[0, 0])  # of scheduled steps, lengths are in step numbers
+    longest = span.end - span.begin
+    return span.whole(min(longest, FIRST_RATES / fastest / size) if fastest > 0.0 else longest)
 
 
 @compiled

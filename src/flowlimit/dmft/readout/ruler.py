@@ -7,6 +7,7 @@ and ``inner @ eta`` is the time since the panel's first step.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import jax
@@ -64,19 +65,20 @@ class Ruler:
 
     def times(self, places: Places) -> Places:
         """Return the times of places."""
-        return places if self.sizes is None else np.interp(places, *self._known())
+        return places if self.sizes is None else np.interp(places, *self._known)
 
     def places(self, times: Places) -> Places:
         """Return the places of times; of scheduled steps, to the nearest half step."""
         if self.sizes is None:
             return times
-        numbers, starts = self._known()
+        numbers, starts = self._known
         return np.rint(2.0 * np.interp(times, starts, numbers)) / 2.0
 
     def _steps(self, edges: Edges) -> list[slice]:
         first = np.rint(edges / self.step + 0.5).astype(int)
         return [slice(left, right) for left, right in pairwise(first.tolist())]
 
+    @cached_property
     def _known(self) -> tuple[Places, Places]:
         """Return the numbers of steps, from that before the first on, and their times."""
         assert self.sizes is not None
