@@ -10,8 +10,10 @@ import flowlimit as fl
 from flowlimit.dmft.engine.history import CHUNK, before, onto_history, times_all_tangents, times_history
 from flowlimit.dmft.engine.panels.correction import corrected_response, corrected_root
 from flowlimit.dmft.engine.panels.weights_side import Collocation, block_tangents, linearise
-from flowlimit.dmft.engine.samples_side import feedback_rows, root_rows
+from flowlimit.dmft.engine.samples_side import Root, feedback_rows, like_reference, root_rows
 from flowlimit.dmft.engine.site import make_site
+from flowlimit.dmft.engine.state import Paths
+from flowlimit.dmft.engine.weighting import response_weights
 from flowlimit.numerics.blocks import panels
 from flowlimit.problem.flow import make_flow
 
@@ -64,6 +66,50 @@ def test_roots_are_roots():
     assert L[:, : 2 * Q] @ Qs[: 2 * Q] == pytest.approx(F, abs=1e-12)
     assert Qs[: 2 * Q] @ Qs[: 2 * Q].T == pytest.approx(np.eye(2 * Q), abs=1e-12)
     assert np.abs(np.triu(L, 1)).max() < 1e-12
+
+
+def test_a_turned_root_is_a_root_and_like_the_reference():
+    """Turning back a turn that was planted in the last columns leaves the reference; with none nothing happens."""
+    L, goal = np.zeros((Q, ROOM)), np.zeros((Q, ROOM))
+    node, lower = 5, np.tril(RNG.normal(size=(Q, Q)))
+    turn = np.linalg.qr(RNG.normal(size=(Q, Q)))[0]
+    goal[:, :node] = L[:, :node] = RNG.normal(size=(Q, node))
+    goal[:, node : node + Q], L[:, node : node + Q] = lower, lower @ turn
+    found = Root(jnp.asarray(L), jnp.asarray(turn.T), jnp.ones(Q, dtype=bool))
+    like = like_reference(found, jnp.asarray(goal), jnp.array(node))
+    assert np.asarray(like.L) == pytest.approx(goal, abs=1e-12)
+    assert np.asarray(like.Q) == pytest.approx(np.eye(Q), abs=1e-12)  # L Q is what it was
+    same = like_reference(found, jnp.zeros((Q, ROOM)), jnp.array(node))
+    assert (np.asarray(same.L) == L).all()
+
+
+def _paths(few, probability):
+    share = jnp.asarray(probability[:few] / probability[:few].sum())
+    row, empty = jnp.zeros((1, len(probability))), jnp.zeros((0, 1, len(probability)))
+    return Paths(row, row, row[0], jnp.asarray(probability), share, empty)
+
+
+def test_the_few_have_the_averages_of_all():
+    """Two functions of the immediate response average to the same, and what goes with it is averaged better."""
+    speed, probability = np.exp(np.random.default_rng(1).normal(size=4000)), np.full(4000, 1 / 4000)
+    paths, share = _paths(200, probability), np.full(200, 1 / 200)
+    weights = np.asarray(response_weights(paths, jnp.asarray(speed)))
+    typical = probability @ speed
+    for function in (np.ones_like, lambda x: x, lambda x: x / (x + typical)):
+        assert weights @ function(speed[:200]) == pytest.approx(probability @ function(speed), rel=1e-5)
+    answer = 1.0 - np.exp(-speed / typical)
+    error = lambda weights: abs(weights @ answer[:200] - probability @ answer)
+    assert error(weights) < 0.1 * error(share)
+    assert (weights > 0.0).all()
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.5])
+def test_paths_that_are_alike_keep_their_weights(speed):
+    """A linear flow has one response on all paths: nothing is to be made up for, also not by rounding."""
+    paths = _paths(20, np.full(100, 0.01))
+    weights, slope = jax.jvp(lambda speed: response_weights(paths, speed), (jnp.full(100, speed),), (jnp.ones(100),))
+    assert np.asarray(weights) == pytest.approx(np.asarray(paths.few_probability), rel=1e-12)
+    assert np.isfinite(np.asarray(slope)).all()
 
 
 def test_corrections_solve_their_equations():

@@ -65,7 +65,7 @@ class PathSettings:
     last_level: int = 3
     rough: float = 0.05
     sharp: float = 3e-3
-    response_parts: tuple[int, ...] = (2, 2, 4, 8)
+    response_parts: tuple[int, ...] = (4, 8, 8, 16)
     fewest_paths: int = 128
     fewest_response_paths: int = 32
     sample_paths: int = 4

@@ -108,11 +108,14 @@ def _after_all(settings: PathSettings, state: State) -> Choice:
 def replicas_needed(settings: PathSettings, done: int, short: Shortfall) -> int:
     """Return how many replicas bring the spread down to what the bias and the time error leave; one too many if none.
 
+    Student's factor is that of so many replicas.
+
     Examples
     --------
     >>> replicas_needed(PathSettings(), 8, Shortfall(statistical=1.2, bias=0.0, time=0.0, total=1.2))
-    13
+    11
     """
     room = max(1.0 - short.bias**2 - short.time**2, settings.spread_room)
-    needed = settings.spread_margin * done * short.statistical**2 / room
-    return math.ceil(needed) if needed <= settings.most_replicas else settings.most_replicas + 1
+    known = settings.spread_margin * done * (short.statistical / student_factor(done)) ** 2 / room
+    enough = (count for count in range(done, settings.most_replicas + 1) if known * student_factor(count) ** 2 <= count)
+    return next(enough, settings.most_replicas + 1)

@@ -10,7 +10,7 @@ from ...results import Code, Outcome, PathSample
 from ..readout.curves import error_sources
 from ..readout.grid import Grid, make_grid
 from ..readout.solution import Solution
-from ..sampling.modes import Rotation, modes_of, principal_rotation, relative_effect
+from ..sampling.modes import Rotation, average, modes_of, principal_rotation, relative_effect
 from ..sampling.paths import Counts
 from .errors import Replicas, judge
 from .moves import Shortfall, State
@@ -110,12 +110,13 @@ def add_paths(plan: Plan, work: Work) -> Work:
     """Go to the next level of paths, with the modes and the operators found so far."""
     counts = plan.counts(work.level + 1, work.grid.nodes)
     assert counts is not None  # the rule asks for it only if there is memory
+    reference = average(work.solutions)
     return replace(
         work,
         level=work.level + 1,
         counts=counts,
-        rotation=modes_of(work.grid, work.solutions[-1]),
-        reference=work.solutions[-1],
+        rotation=modes_of(work.grid, reference),
+        reference=reference,
         replicas=Replicas(coarser=work.replicas, judged=work.replicas.judged),
         solutions=[],
         sample=None,

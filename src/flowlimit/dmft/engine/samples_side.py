@@ -22,7 +22,7 @@ LARGEST_FLOOR, FLOOR_PART = 1e-6, 0.1
 """Innovations, relative to their row, below the first of these or below that part of the block's tolerance are dropped:
 at most 1e-12 of the variance. A smooth process has almost none at a node that its neighbours determine, and the
 direction of so small a rest is noise, of the sample and of the iteration."""
-FAR_ABOVE = 100.0
+FAR_ABOVE = 1000.0
 """Factor above the floor at which an innovation comes back."""
 SMALLEST_FLOOR = 1e-10
 """Innovations below this, relative to their row, are never kept: two passes could not make them orthogonal to the rest,
@@ -83,6 +83,18 @@ def root_rows(
     keep = lambda i, square: (above(i, square) | (settled & fresh[i])) & (square > lowest[i])
     own, rest, fresh = _gram_schmidt(rest, keep, total)
     return Root(lax.dynamic_update_slice_in_dim(known, own, node, axis=1), rest, fresh)
+
+
+def like_reference(root: Root, reference: Float[Array, "q N"], node: Node) -> Root:
+    """Turn a block's own normals so that its square of L is as near the reference's as can be; none has no effect.
+
+    Every turn is a root of the same C_f. Small innovations have directions that differ from replica to replica; without
+    the turn the leading normals, in which points are most even, would then do something else in every replica.
+    """
+    own, goal = (lax.dynamic_slice_in_dim(L, node, len(L), axis=1) for L in (root.L, reference))
+    left, _, right = jnp.linalg.svd(lax.stop_gradient(own.T @ goal))
+    turn = jnp.where(jnp.any(goal != 0.0), left @ right, jnp.eye(len(goal)))
+    return root._replace(L=lax.dynamic_update_slice_in_dim(root.L, own @ turn, node, axis=1), Q=turn.T @ root.Q)
 
 
 def _without(

@@ -1,11 +1,17 @@
 """Modes of z in the order of what they do to the curves: quasi-random points are most even in the first dimensions."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Float
 
 from ..readout.curves import NEGLIGIBLE
 from ..readout.grid import Grid
 from ..readout.solution import Solution
+
+NO_INNOVATION = 1e-11
+"""What is smaller, relative to its row, is rounding: engines keep no innovation below ten times as much."""
 
 Rotation = Float[np.ndarray, "nodes nodes"]
 Columns = Float[np.ndarray, "_ columns"]
@@ -46,6 +52,29 @@ def principal_rotation(F: Columns, effect: Columns) -> Rotation:
     """
     short = max(0, F.shape[0] - F.shape[1])
     F, effect = (np.pad(x, ((0, 0), (0, short))) for x in (F, effect))
-    causal, upper = np.linalg.qr(F.T)  # F = L causal^T
+    return np.linalg.svd(effect @ _causal(F)[1])[2].T
+
+
+def average(solutions: Sequence[Solution]) -> Solution:
+    """Return the last solution with the operators of all on average, R_w and C_f: a reference with less noise."""
+    last, count = solutions[-1], len(solutions)
+    root = _causal(np.concatenate([one.L for one in solutions], axis=1) / np.sqrt(count))[0]
+    fresh = np.diagonal(triangular_root(last.L)) > 0.0
+    L = np.where(fresh[None, :], root, 0.0)
+    return replace(last, R_w=np.mean([one.R_w for one in solutions], axis=0), L=L)
+
+
+def triangular_root(L: Float[np.ndarray, "nodes nodes"]) -> Float[np.ndarray, "nodes nodes"]:
+    """Return the lower triangular root of L L^T, with zero columns for nodes that bring no innovation."""
+    root = _causal(L)[0]
+    fresh = np.diagonal(root) > NO_INNOVATION * np.linalg.norm(root, axis=1)
+    return np.where(fresh[None, :], root, 0.0)
+
+
+def _causal(
+    F: Float[np.ndarray, "rows columns"],
+) -> tuple[Float[np.ndarray, "rows rows"], Float[np.ndarray, "columns rows"]]:
+    """Return L and V with F = L V^T, L lower triangular with a diagonal of at least 0; F has no fewer columns."""
+    causal, upper = np.linalg.qr(F.T)
     signs = np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)
-    return np.linalg.svd(effect @ (causal * signs))[2].T
+    return np.tril(upper.T * signs), causal * signs

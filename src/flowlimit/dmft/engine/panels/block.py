@@ -5,8 +5,10 @@ z, computes the response R_w of the paths, then G and the root of C_f; it conver
 equations do, with no damping.
 """
 
+from functools import partial
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
@@ -16,9 +18,10 @@ from ....types import Scalar
 from ...settings import Iteration
 from ..history import Node, before, onto_history, times_histories, times_history
 from ..replica import Replica
-from ..samples_side import Feedback, Root, feedback_rows, noise_columns, root_rows
+from ..samples_side import Feedback, Root, feedback_rows, like_reference, noise_columns, root_rows
 from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
+from ..weighting import response_weights
 from .correction import corrected_response, corrected_root
 from .weights_side import (
     Collocation,
@@ -73,8 +76,7 @@ def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows
     R, L, given = _known(replica, node, q)
     known_G = feedback_rows(R, rows.G, node)
     G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
-    fresh = jnp.diagonal(lax.dynamic_slice_in_dim(L, node, q, axis=1)) != 0.0
-    root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), fresh)
+    root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), _fresh(L, node))
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
     equations = _equations(replica, block, node, front, rows, G, root)
@@ -86,6 +88,11 @@ def _known(replica: Replica, node: Node, q: int) -> tuple[Float[Array, "q N"], F
     """Return the reference's rows of R_w and L, and whether there are any."""
     R, L = (lax.dynamic_slice_in_dim(x, node, q, axis=0) for x in (replica.reference.R_w, replica.reference.L))
     return R, L, jnp.any(L != 0.0)
+
+
+def _fresh(L: Float[Array, "q N"], node: Node) -> Bool[Array, "q"]:
+    """Return which of a block's nodes bring an innovation, from the block's rows of L."""
+    return jnp.diagonal(lax.dynamic_slice_in_dim(L, node, len(L), axis=1)) != 0.0
 
 
 def _equations(
@@ -110,7 +117,7 @@ def _follow(replica: Replica, equations: Collocation, theta: NodeTheta) -> NodeT
 
     def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         theta, _, count = carry
-        new = newton_paths(equations, theta)
+        new = newton_paths(equations, theta).theta
         change = _relative_change(weight(new), weight(theta), paths.probability, jnp.array(1.0), paths.total)
         return new, change, count + 1
 
@@ -122,12 +129,11 @@ def _follow(replica: Replica, equations: Collocation, theta: NodeTheta) -> NodeT
 def _iterate(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> Guess:
     setting, paths = replica.setting, replica.paths
     equations = _equations(replica, block, node, front, rows, guess.G, guess.root)
-    theta = newton_paths(equations, guess.theta)
+    theta, immediate = newton_paths(equations, guess.theta)
     W = equations.weight(theta)
     at = _linearise_few(replica, equations, theta)
-    mean = block_response(
-        at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, paths.few_probability
-    )
+    weights = jax.vmap(partial(response_weights, paths))(immediate)
+    mean = block_response(at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, weights)
     mean, square = paths.total((mean, paths.probability @ paths.w_star**2))
     R = _correct_response(replica, node, rows, guess, -mean / setting.aspect_ratio)  # eq. (dmft_Rw)
     G = feedback_rows(R, rows.G, node)
@@ -135,9 +141,11 @@ def _iterate(replica: Replica, block: Blocks, node: Node, front: Front, rows: Ro
     noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
     scale = jnp.sqrt(square + setting.noise_var)
     F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noise[:, None])], axis=1)
-    rule, given = _rule(replica), _known(replica, node, len(W))[2]
+    rule, (_, known, given) = _rule(replica), _known(replica, node, len(W))
+    fresh = jnp.where(given, _fresh(known, node), guess.root.fresh)
     settled = (guess.change < rule.chosen) | (guess.iterations >= rule.chosen_after) | given
-    root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, guess.root.fresh, paths.total)
+    root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, fresh, paths.total)
+    root = like_reference(root, known, node)
     change = jnp.maximum(
         _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale, lambda sums: sums),
         _relative_change(W, guess.W, paths.probability, scale, paths.total),
@@ -158,7 +166,7 @@ def _correct_response(
 def _correct_root(replica: Replica, node: Node, rows: Rows, guess: Guess, G: Feedback, root: Root) -> Root:
     q, N = root.L.shape
     overlap = _live(_overlap(replica.paths, node, rows, root), node + q)
-    causal = jnp.arange(N)[None, :] <= node + jnp.arange(q)[:, None]
+    causal = jnp.arange(N)[None, :] < node + jnp.where(_known(replica, node, q)[2], q, 1 + jnp.arange(q))[:, None]
     better = guess.root.L + corrected_root(root.L - guess.root.L, G.own, overlap, causal, replica.setting.aspect_ratio)
     return root._replace(L=jnp.where(guess.consistent, better, root.L))
 

@@ -85,18 +85,25 @@ def _collocate(equations: Collocation, theta: NodeTheta) -> tuple[NodePaths, Nod
     return W, g, theta - equations.start[None] - (block.inner @ p.reshape(q, k * M)).reshape(q, k, M)
 
 
-def newton_paths(equations: Collocation, theta: NodeTheta) -> NodeTheta:
-    """Return theta after one Newton step on every path, tile by tile: a tile's systems stay in the cache."""
+class Moved(NamedTuple):
+    """Paths after a Newton step, and what a change of g does to w at once, dw/dtheta dp/dg, before it."""
+
+    theta: NodeTheta
+    immediate: NodePaths
+
+
+def newton_paths(equations: Collocation, theta: NodeTheta) -> Moved:
+    """Take one Newton step on every path, tile by tile: a tile's systems stay in the cache."""
     paths = theta.shape[-1]
     if paths <= TILE or paths % TILE:
         return _newton_step(equations, theta)
     one = lambda part: _newton_step(Collocation(*equations[:3], *part[:-1]), part[-1])
     tiled = lambda x: jnp.moveaxis(x.reshape(*x.shape[:-1], paths // TILE, TILE), -2, 0)
-    new = lax.map(one, jax.tree.map(tiled, (*equations[3:], theta)))
-    return jnp.moveaxis(new, 0, -2).reshape(theta.shape)
+    whole = lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], paths)
+    return jax.tree.map(whole, lax.map(one, jax.tree.map(tiled, (*equations[3:], theta))))
 
 
-def _newton_step(equations: Collocation, theta: NodeTheta) -> NodeTheta:
+def _newton_step(equations: Collocation, theta: NodeTheta) -> Moved:
     """Take one step, shortened on paths where the whole step would make the residual worse."""
     q, k, M = theta.shape
     at = linearise(equations, theta)
@@ -113,7 +120,7 @@ def _newton_step(equations: Collocation, theta: NodeTheta) -> NodeTheta:
 
     longer = jnp.full(M, 1.0 / SHORTER), jnp.ones(M, dtype=bool)  # so that the first pass tries the whole step
     part, _ = lax.while_loop(lambda carry: jnp.any(carry[1]), shorten, longer)
-    return theta - part[None, None] * step
+    return Moved(theta - part[None, None] * step, jnp.sum(at.slopes.A * at.slopes.C, axis=1))
 
 
 def better_start(equations: Collocation, guesses: tuple[NodeTheta, NodeTheta]) -> NodeTheta:
@@ -150,11 +157,11 @@ def block_response(
     start: Float[Array, "k N few"],
     history: Float[Array, "N N few"],
     node: Node,
-    probability: Float[Array, "few"],
+    weights: Float[Array, "nodes few"],
 ) -> Float[Array, "nodes N"]:
-    """Return E[dW] for the block's rows, one chunk of columns after the other."""
+    """Return E[dW] for the block's rows, each with its weights, one chunk of columns after the other."""
     q = at.W.shape[0]
-    weighted = at.slopes.C * probability[None, None]
+    weighted = at.slopes.C * weights[:, None]
     by_start, by_g = (at_every_node(weighted, dtheta) for dtheta in (tangents.from_start, tangents.from_g))
 
     def put(column: Int[Array, ""], rows: Float[Array, "nodes N"]) -> Float[Array, "nodes N"]:

@@ -1,5 +1,8 @@
 """One step of gradient descent: both sides are explicit."""
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
@@ -10,6 +13,7 @@ from ..history import Node, before, times_all_tangents, times_history
 from ..replica import Replica
 from ..site import Jacobians
 from ..state import Front, Rows
+from ..weighting import response_weights
 from .closed_side import close_outputs
 from .sampled_side import centre, sample_outputs
 
@@ -19,9 +23,11 @@ def advance_step(replica: Replica, block: Blocks, node: Node, front: Front, rows
     site, setting, paths, t = replica.site, replica.setting, replica.paths, block.times[0]
     few, theta, c = paths.few_probability.shape[0], front.theta, replica.site.outputs
     W = site.weights(t, theta, paths.root) - centre(site, paths)
-    C = site.jacobians(t, theta[:, :few], jnp.zeros((c, few)), paths.few_root).C
-    dW = apply_pathwise(C, front.tangent)  # columns before the node
-    R_w = before(-paths.total(dW @ paths.few_probability) / setting.aspect_ratio, node)  # eq. (dmft_Rw)
+    A, _, C = site.jacobians(t, theta, jnp.zeros((c, theta.shape[1])), paths.root)
+    dW = apply_pathwise(C[..., :few], front.tangent)  # columns before the node
+    weights = jax.vmap(partial(response_weights, paths))(jnp.einsum("ckp,kcp->cp", C, A))
+    mean = paths.total(jnp.einsum("cnp,cp->cn", dW, weights))
+    R_w = before(-mean / setting.aspect_ratio, node)  # eq. (dmft_Rw)
     out = (close_outputs if replica.samples is None else sample_outputs)(replica, node, rows, W, R_w)
     own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
     z = times_history(out.L, paths.normals, node + c) / jnp.sqrt(setting.aspect_ratio)

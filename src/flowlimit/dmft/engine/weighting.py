@@ -1,0 +1,33 @@
+"""Weights of the few paths that serve the responses: they make up for what the few have too much or too little of.
+
+A path's response goes with how fast it moves at all. That speed is known on all paths, so the few get weights with
+which it, and a bounded function of it, have the averages of all paths: a control variate. Weights change with time as
+smoothly as paths do: a jump of them from block to block would be a kick to all paths.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float
+
+from .state import Paths
+
+RIDGE = 1e-8
+"""Relative to the largest: functions of numbers that are all alike, as in a linear flow, are one and the same."""
+
+
+def response_weights(paths: Paths, immediate: Float[Array, "M"]) -> Float[Array, "few"]:
+    """Return weights of the few paths, with which functions of the immediate response average as over all paths."""
+    few = paths.few_probability
+    speed = immediate / _size(paths.total(jnp.abs(immediate) @ paths.probability))
+    bounded = jnp.abs(speed) / (1.0 + jnp.abs(speed))  # powers would have weights of either sign in heavy tails
+    features = jnp.stack([jnp.ones_like(speed), speed, bounded])
+    own = features[:, : few.shape[0]]
+    square, missing = paths.total(((own * few[None]) @ own.T, features @ paths.probability - own @ few))
+    norm = _size(jnp.sqrt(jnp.diagonal(lax.stop_gradient(square))))
+    matrix = square / norm[:, None] / norm[None] + RIDGE * jnp.eye(len(norm))
+    return few * (1.0 + (jnp.linalg.solve(matrix, missing / norm) / norm) @ own)
+
+
+def _size(values: Float[Array, "*features"]) -> Float[Array, "*features"]:
+    """Return sizes to divide by, which cancel: where there is nothing 1, and nothing to differentiate."""
+    return lax.stop_gradient(jnp.where(values > 0.0, values, 1.0))
