@@ -69,7 +69,7 @@ def solve_dmft(
         that the error bars still hold, and only they. With a loss other than the squared one: of the loss and the test
         error.
     solver
-        How the limit is found, with every number that decides it: `PanelSolver` for flows and for more than 300 steps
+        How the limit is found, with every number that decides it: `PanelSolver` for flows and for more than 150 steps
         of gradient descent without a schedule, `StepSolver` for other trainings in steps, each with its defaults,
         unless given; or one of your own, see `AbstractSolver`.
     key
