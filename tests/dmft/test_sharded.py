@@ -98,7 +98,7 @@ def test_devices_do_not_change_the_limit(name, one_process):
 @pytest.mark.slow
 def test_no_path_leaves_its_device(one_process):
     """A device has a third of the paths, and a step sends rows of operators: no more than nodes, whatever the paths."""
-    paths, few = 1024, 512
+    paths, few = 1024, 256
     assert one_process["shapes"]["normals"] == [[NODES, own := -(-few // 3) + -(-(paths - few) // 3)]]
     assert one_process["shapes"]["rows"] == [
         [NODES, own],
@@ -112,7 +112,7 @@ def test_no_path_leaves_its_device(one_process):
         np.prod([int(n) for n in shape.split(",") if n]) for shape in re.findall(r"f64\[([\d,]*)\]", str(sent))
     )
     twice = NODES + 1  # in the loops that orthogonalise a row twice, against all before and among themselves
-    assert numbers + twice == 3 * NODES + 10  # docs/sharding.md
+    assert numbers + twice == 3 * NODES + 23  # docs/sharding.md
 
 
 @pytest.mark.slow
