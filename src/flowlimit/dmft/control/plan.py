@@ -30,7 +30,7 @@ from ..engine.state import Paths, SamplePaths, TaskNumbers, memory_bytes, sample
 from ..readout.measure import Measure
 from ..readout.ruler import Ruler, ruler_of
 from ..readout.solution import Solution
-from ..sampling.modes import Rotation, output_modes, triangular_root
+from ..sampling.modes import Rotation, output_modes
 from ..sampling.paths import (
     Cloud,
     Counts,
@@ -242,7 +242,7 @@ class Plan:
             self.task.aspect_ratio, self.task.error_floor, jnp.asarray(self.settings.iteration_part * self.rtol)
         )
         room = self.room(nodes)
-        known = (None, None) if reference is None else (reference.R_w, triangular_root(reference.L))
+        known = (None, None) if reference is None else (reference.R_w, reference.L)
         first = Reference(*(_with_room(operator, room) for operator in known))
         samples = self._samples(nodes, counts, number, reference, half=half) if self.sampled else None
         site, setting, first = put_everywhere(self.mesh, (self.site, setting, first))

@@ -58,17 +58,11 @@ def principal_rotation(F: Columns, effect: Columns) -> Rotation:
 def average(solutions: Sequence[Solution]) -> Solution:
     """Return the last solution with the operators of all on average, R_w and C_f: a reference with less noise."""
     last, count = solutions[-1], len(solutions)
+    own = _causal(last.L)[0]
+    fresh = np.diagonal(own) > NO_INNOVATION * np.linalg.norm(own, axis=1)
     root = _causal(np.concatenate([one.L for one in solutions], axis=1) / np.sqrt(count))[0]
-    fresh = np.diagonal(triangular_root(last.L)) > 0.0
-    L = np.where(fresh[None, :], root, 0.0)
+    L = np.where(fresh[None, :], root, 0.0)  # lower triangular, with zero columns for nodes without an innovation
     return replace(last, R_w=np.mean([one.R_w for one in solutions], axis=0), L=L)
-
-
-def triangular_root(L: Float[np.ndarray, "nodes nodes"]) -> Float[np.ndarray, "nodes nodes"]:
-    """Return the lower triangular root of L L^T, with zero columns for nodes that bring no innovation."""
-    root = _causal(L)[0]
-    fresh = np.diagonal(root) > NO_INNOVATION * np.linalg.norm(root, axis=1)
-    return np.where(fresh[None, :], root, 0.0)
 
 
 def _causal(
