@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.dmft.control import driver
 from flowlimit.dmft.control.rest import at_rest
 from flowlimit.dmft.ending import Ending
 
@@ -84,3 +85,27 @@ def test_held_curves_agree_with_solved_ones(held: fl.Limit) -> None:
     assert own.stats.held_from is None
     late = held.test_error[-1], held.test_error_stderr[-1]
     assert abs(own.test_error[-1] - late[0]) < 4.0 * np.hypot(own.test_error_stderr[-1], late[1])
+
+
+def test_what_is_held_too_far_from_its_fixed_point_gets_more_paths(
+    held: fl.Limit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not another solve that holds nothing: panels are chosen once."""
+    begun, looks, begin, held_errors = [], [], driver._begin, driver.held_errors
+
+    def count(*arguments):
+        begun.append(arguments)
+        return begin(*arguments)
+
+    def far_at_first(measure, *arguments):
+        looks.append(held_errors(measure, *arguments))
+        return {name: 1.0 if len(looks) == 1 else error for name, error in looks[-1].items()}
+
+    monkeypatch.setattr(driver, "_begin", count)
+    monkeypatch.setattr(driver, "held_errors", far_at_first)
+    limit = fl.solve_dmft(held.model, TASK, held.training, rtol=0.1, key=0)
+    assert limit.result == fl.Outcome()
+    assert len(begun) == 1
+    assert limit.stats.held_from == held.stats.held_from
+    assert held.stats.level is not None
+    assert limit.stats.level == held.stats.level + 1

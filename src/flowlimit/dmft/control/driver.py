@@ -21,7 +21,7 @@ from ..sampling.modes import modes_of
 from ..sampling.paths import Counts
 from ..settings import StepSettings
 from .errors import Replicas, judge
-from .moves import Choice, Move, choose
+from .moves import CLIMB, END, Choice, Move, choose
 from .pilot import BlowUpError, RoomError, choose_panels
 from .plan import Plan
 from .replicas import batch_seconds, run_batch
@@ -68,7 +68,7 @@ def solve(
     work = None
     try:
         work = _begin(plan, saves, start, watch, ending)
-        while (choice := choose(plan.settings, state_of(plan, work))).move is not Move.END:
+        while (choice := _choose(plan, work, saves, ending)).move is not Move.END:
             watch.look(plan, work, choice)
             work = _make_move(plan, work, choice, deadline)
         outcome = verdict(plan, work)
@@ -81,6 +81,19 @@ def solve(
     except MemoryError as error:
         outcome = Outcome(Code.MEMORY, str(error))
     return _finish(plan, _held(plan, work, saves, ending), outcome, deadline)
+
+
+def _choose(plan: Plan, work: Work, saves: Saves, ending: FindEnding) -> Choice:
+    """Return what to do next; once all is met, look also at the errors of curves that are held."""
+    state = state_of(plan, work)
+    choice = choose(plan.settings, state)
+    if choice.move is not Move.END or state.short.total > 1.0:
+        return choice
+    held = _held(plan, work, saves, ending)
+    assert held is not None  # there is work
+    choice = choose(plan.settings, replace(state, short=judge(held.replicas, plan.rtol)))
+    # what holding leaves open does not come from long panels
+    return (CLIMB if state.can_climb(plan.settings) else END) if choice.move is Move.SPLIT else choice
 
 
 class _Watch:
