@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--decays", type=float, nargs="+", default=[0.0, 0.01, 0.1])
     parser.add_argument("--scales", type=float, nargs="+", default=[0.01, 0.1, 0.3, 1.0, 10.0])
     parser.add_argument("--horizons", type=float, nargs="+", default=[1e2, 1e4, 1e6])
+    parser.add_argument("--ratio", type=float, default=0.5, help="aspect ratio; a file should have cells of one alone")
     parser.add_argument("--rtol", type=float, default=0.05)
     parser.add_argument("--time-limit", type=float, default=300.0)
     parser.add_argument("--table", action="store_true", help="print the cells that are there, and solve none")
@@ -41,15 +42,15 @@ def main() -> None:
         if cell in known:
             continue
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            found = pool.apply(_solve, (*cell, options.rtol, options.time_limit))
+            found = pool.apply(_solve, (*cell, options.ratio, options.rtol, options.time_limit))
         print(found, flush=True)
         with options.out.open("a") as file:
             file.write(json.dumps(found) + "\n")
 
 
-def _solve(decay: float, scale: float, horizon: float, rtol: float, time_limit: float) -> dict:
+def _solve(decay: float, scale: float, horizon: float, ratio: float, rtol: float, time_limit: float) -> dict:
     model = fl.DiagonalLinear(scale, weight_decay=decay)
-    task = fl.Regression(0.5, noise_var=0.01, target=fl.Bernoulli(0.1))
+    task = fl.Regression(ratio, noise_var=0.01, target=fl.Bernoulli(0.1))
     times = np.r_[0.0, np.geomspace(min(1.0, horizon / 10.0), horizon, SAVES)]
     wall, cpu = time.perf_counter(), time.process_time()
     limit = fl.solve_dmft(
