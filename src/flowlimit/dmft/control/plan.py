@@ -60,6 +60,9 @@ STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
 
 
+EXACT_RESPONSES = 2
+"""Paths per stratum that serve the responses of a linear model, where all paths have the same."""
+
 _make_paths = compiled(make_paths)
 
 
@@ -145,7 +148,8 @@ class Plan:
             kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
             normals = self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks
             matched = math.ceil(PATHS_PER_MOMENT * normals)
-            paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), fewest
+            paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), EXACT_RESPONSES
+            fewest = few
         else:
             paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
             few = max(paths // own.response_parts[min(max(level, 0), len(own.response_parts) - 1)], 1)
