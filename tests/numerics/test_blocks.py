@@ -81,6 +81,7 @@ def test_moments_of_dependent_dimensions_are_matched_as_far_as_they_go() -> None
         assert np.isfinite(matched).all()
         first = matched[:, :5]
         np.testing.assert_allclose(first.T @ first / 64, np.eye(5), atol=1e-12)
+        assert np.all(np.sum(first * cloud[:, :5], axis=0) > 0.0)  # no direction is turned round
 
 
 def test_widened_normals_keep_their_law():
