@@ -41,7 +41,7 @@ class PathSettings:
         One path in so many also serves the responses, for levels 0, 1, ...; the last number holds for all levels
         after. Responses cost more and need fewer paths.
     fewest_paths, fewest_response_paths
-        Of a limit that matched moments make exact, and the fewest that a lack of memory leads to.
+        Paths of a limit that matched moments make exact, and the fewest for responses that a lack of memory leads to.
     sample_paths, sample_response_paths
         Paths of a stochastic samples side for each one of the weights side, all and those for responses.
     first_look, replicas, most_replicas, batch
