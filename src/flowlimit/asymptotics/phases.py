@@ -97,7 +97,7 @@ def descent_times(limit: Limit) -> Paths:
     """
     instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.paths is None or limit.operators is None:
-        raise ValueError("limit: given one without paths or operators; solve with both kept")
+        raise ValueError(f"limit: given one without paths or operators ({limit.unkept})")
     times = _times_of(limit)
     paths, own = limit.paths, limit.operators
     seen = 1.0 - own.R_f @ np.ones(len(own.times))

@@ -86,6 +86,8 @@ class PathSettings:
     time_part = 1.0
     order = 1
     """Nodes per block."""
+    whole_history = 0
+    """Panels are few: none are merged."""
 
     @property
     def iteration(self) -> Iteration | None:
@@ -131,11 +133,15 @@ class StepSettings(PathSettings):
 
     Parameters
     ----------
+    whole_history
+        Steps up to which all are kept as they are, and with them kernels and paths. Of more steps the old ones are
+        merged, see [](limit.md): cost grows like the number of steps, not its cube.
     quick_look
         Replicas that are solved without modes of the noise known: enough where matched moments make the answer exact,
         and a pilot for the others elsewhere.
     """
 
+    whole_history: int = 512
     quick_look: int = 2
 
 

@@ -25,7 +25,7 @@ def kernels(limit: Limit, *, ax: np.ndarray | None = None) -> np.ndarray:
     """
     instance("limit", Limit, "fl.solve_dmft(...)")(limit)
     if limit.kernels is None:
-        raise ValueError(f"limit: given one without kernels ({limit.result.message or 'none were kept'})")
+        raise ValueError(f"limit: given one without kernels ({limit.unkept})")
     if ax is None:
         _, ax = plt.subplots(1, 4, figsize=(11.0, 2.7), layout="constrained", sharex=True, sharey=True)
     panels = panels_of(ax, list(TITLES))

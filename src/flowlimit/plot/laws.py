@@ -29,7 +29,7 @@ def law(limit: Limit, time: float, runs: Runs | None = None, *, ax: Axes | None 
     if ax is not None:
         instance("ax", Axes, "plt.gca()")(ax)
     if limit.paths is None:
-        raise ValueError(f"limit: given one without paths ({limit.result.message or 'none were kept'})")
+        raise ValueError(f"limit: given one without paths ({limit.unkept})")
     ax = plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1] if ax is None else ax
     w, probability = limit.paths.weights_at(time), limit.paths.probability
     finite = _run_weights(runs, time)

@@ -163,7 +163,7 @@ class Limit(Answer):
     provenance
         Version, key and problem as a plain dictionary.
     kernels, operators, paths
-        See `Kernels`, `Operators`, `PathSample`.
+        See `Kernels`, `Operators`, `PathSample`. None of steps of which old ones are merged, see `fl.StepSolver`.
     model, task, training
         The nouns it was solved for. None if it was read from a file and they hold functions or data, which files do not
         keep: give them to `fl.load`.
@@ -189,6 +189,16 @@ class Limit(Answer):
     def replicas(self) -> int:
         """Number of whole solves behind the means."""
         return len(next(iter(self.values.values())))
+
+    @property
+    def unkept(self) -> str:
+        """Why there are no kernels, operators or paths, with what to do."""
+        if self.result.message or not (self.discrete and self.stats.nodes):
+            return self.result.message or "none were kept"
+        return (
+            f"of {self.stats.nodes} steps old ones are merged; to keep all of them solve with "
+            f"solver=fl.StepSolver(whole_history={self.stats.nodes})"
+        )
 
     @cached_property
     def curves(self) -> Mapping[str, Curve]:  # pyright: ignore[reportIncompatibleVariableOverride]

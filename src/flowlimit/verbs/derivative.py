@@ -72,8 +72,10 @@ def derivative(
         raise ValueError(f"limit: given one without curves ({limit.result.message}); solve it first")
     replicas, nouns = check_replicas(replicas), (model, task, training)
     pick = _picker(wrt, nouns)
+    if limit.kernels is None or limit.operators is None:
+        raise ValueError(f"limit: given one without kernels ({limit.unkept})")
     stats, measure = limit.stats, Measure(())
-    settings = StepSettings() if stats.edges is None else PanelSettings()
+    settings = StepSettings(whole_history=stats.nodes) if stats.edges is None else PanelSettings()
     options = {"settings": settings, "rtol": stats.rtol, "measure": measure, "memory_limit": MEMORY_LIMIT}
     plan = make_plan(*nouns, key=as_key(key), **options)
     grid, rotation = frozen_grid(limit, training.clock)

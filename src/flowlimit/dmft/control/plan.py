@@ -14,6 +14,7 @@ from ...numerics.blocks import Edges
 from ...numerics.compiling import compiled
 from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
 from ...numerics.memory import PROGRAMS, gibibytes
+from ...numerics.merges import Merges, merging_matrices, plan_merges
 from ...numerics.streams import Purpose, stream
 from ...problem.clocks import Clock, Schedule
 from ...problem.flow import make_flow
@@ -23,6 +24,7 @@ from ...problem.tasks import Task
 from ...problem.trainings import Training
 from ...types import PRNGKey
 from ..engine.history import CHUNK
+from ..engine.merging import Merging
 from ..engine.replica import Reference, Replica
 from ..engine.shards import AXIS, spread_paths, spread_samples
 from ..engine.site import Site, is_linear, make_site
@@ -50,6 +52,8 @@ PATHS_PER_MOMENT = 2.5
 """Paths for each dimension whose moments are matched: half of them, too, can match all."""
 MATCHED = 0.9
 """Dimensions per path whose moments are matched where nothing but moments counts: as many as rounding allows."""
+DRAWN = 4
+"""Arrays of normals for all steps that drawing them takes."""
 KEPT = 4
 """Operators that are kept of each replica."""
 CURVES = 3
@@ -60,6 +64,8 @@ STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
 
 
+LEADING = 64
+"""Modes of z that are quasi-random where steps are many: the others matter little, and points are even in the first."""
 EXACT_RESPONSES = 2
 """Paths per stratum that serve the responses of a linear model, where all paths have the same."""
 
@@ -127,7 +133,9 @@ class Plan:
     def exact(self) -> bool:
         """Whether matched moments make the answer exact, so that few paths are enough."""
         known = self.task.feature_law is None or self.strata is not None
-        return not self.sampled and known and is_linear(self.site)
+        linear = not self.sampled and known and is_linear(self.site)
+        steps = self.clock.save_count
+        return linear and not (self.explicit and self._too_large(self._matched(steps), steps))
 
     def rows(self, nodes: int) -> int:
         """Return the rows of operators over that many nodes: one for each output."""
@@ -140,24 +148,43 @@ class Plan:
             room = -(-int(ROOM_GROWTH * room) // CHUNK) * CHUNK
         return room
 
+    def merges(self, nodes: int) -> Merges | None:
+        """Return how old steps are merged; None where all are kept."""
+        whole = not self.explicit or self.site.outputs > 1 or nodes <= self.settings.whole_history
+        return None if whole else plan_merges(self.room(nodes), CHUNK)
+
+    def history(self, nodes: int) -> int:
+        """Return the rows of the history that steps see: one for each step, or fewer."""
+        merges = self.merges(nodes)
+        return self.room(nodes) if merges is None else -(-merges.rows // CHUNK) * CHUNK
+
+    def _leading(self, nodes: int) -> int | None:
+        """Return how many modes are quasi-random; None for all."""
+        return None if self.merges(nodes) is None else LEADING
+
     def counts(self, level: int, nodes: int) -> Counts | None:
         """Return the paths of a level, with fewer responses where memory asks for it; None if there is no memory."""
         own, strata = self.settings, crowd(self.strata)
-        fewest = max(own.fewest_response_paths // strata, 2)
         if self.exact and level <= 0:
-            kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
-            normals = self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks
-            matched = math.ceil(PATHS_PER_MOMENT * normals)
-            paths, few = max(own.fewest_paths, 1 << (matched - 1).bit_length()), EXACT_RESPONSES
-            fewest = few
-        else:
-            paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
-            few = max(paths // own.response_parts[min(max(level, 0), len(own.response_parts) - 1)], 1)
-        while self._least_memory(Counts(paths, few), nodes) > self.memory_limit:
+            matched = self._matched(nodes)
+            return None if self._too_large(matched, nodes) else matched
+        paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
+        few = max(paths // own.response_parts[min(max(level, 0), len(own.response_parts) - 1)], 1)
+        while self._too_large(Counts(paths, few), nodes):
             few //= 2
-            if few < fewest:
+            if few < max(own.fewest_response_paths // strata, 2):
                 return None
         return Counts(paths, few)
+
+    def _matched(self, nodes: int) -> Counts:
+        """Return the paths whose moments can all be matched."""
+        kicks = nodes * self.site.parameters * (self.site.flow.noise.temperature is not None)
+        normals = self.law.draw_normals + self.site.flow.num_normals + self.rows(nodes) + kicks
+        matched = math.ceil(PATHS_PER_MOMENT * normals)
+        return Counts(max(self.settings.fewest_paths, 1 << (matched - 1).bit_length()), EXACT_RESPONSES)
+
+    def _too_large(self, counts: Counts, nodes: int) -> bool:
+        return self._least_memory(counts, nodes) > self.memory_limit
 
     def workers(self, counts: Counts, nodes: int) -> int:
         """Return how many replicas are solved at once: as cores and memory allow."""
@@ -173,7 +200,13 @@ class Plan:
 
     def _least_memory(self, counts: Counts, nodes: int) -> int:
         """Return the same with one replica at a time: programs, a replica, and what is kept of all of them."""
-        return PROGRAMS + self.bytes(counts, nodes) + 8 * KEPT * self.settings.replicas * self.rows(nodes) ** 2
+        return PROGRAMS + self.bytes(counts, nodes) + 8 * self.settings.replicas * self._kept(nodes)
+
+    def _kept(self, nodes: int) -> int:
+        """Return the numbers that are kept of each replica."""
+        if self.merges(nodes) is None:
+            return KEPT * self.rows(nodes) ** 2
+        return self.history(nodes) * (KEPT * self.history(nodes) + nodes)
 
     def held_from(self, edges: Edges | None) -> float | None:
         """Return where panels stop before the clock does; None if they do not, and for steps one by one."""
@@ -213,11 +246,16 @@ class Plan:
         """Return the memory of one replica on each device."""
         strata, k, noise = stratum_count(self.strata), self.site.parameters, self.site.flow.noise
         own = lambda paths: -(-paths // (1 if self.mesh is None else self.mesh.size))
-        room, paths = self.room(nodes), own(strata * counts.paths)
-        one = memory_bytes(room, self.settings.order, k, paths, own(strata * counts.few))
-        one += 8 * room * (k * paths * (noise.temperature is not None) + room * noise.on_samples)
-        samples = (own(number) for number in self._sample_counts(counts))
-        return one + sample_bytes(room, *samples) if self.sampled else one
+        room, rows, paths, few = self.room(nodes), self.history(nodes), *(own(strata * count) for count in counts)
+        one = memory_bytes(rows, self.settings.order, k, paths, few)
+        one += 8 * room * (k * paths * (noise.temperature is not None) + 2 * rows * noise.on_samples)
+        if rows < room:  # all steps' normals as they are drawn, what rows are of them, and copies of merged responses
+            one += 8 * (room * (DRAWN * paths + rows) + 2 * few * rows**2)
+        if not self.sampled:
+            return one
+        samples = Counts(*(own(number) for number in self._sample_counts(counts)))
+        more = 8 * (DRAWN * room * samples.paths + 2 * samples.few * rows**2) * (rows < room)
+        return one + more + sample_bytes(rows, *samples)
 
     def cloud(self, nodes: int, counts: Counts, number: int, rotation: Rotation | None) -> Cloud:
         """Return the normals of the replica with that number."""
@@ -226,7 +264,8 @@ class Plan:
         rows, rotation = self.rows(nodes), self._agreed(rotation)
         # Where moments alone count, many strata have the same normals: drawing them would cost more than solving.
         alike = self.exact and crowd(self.strata) > 1
-        how = {"alike": alike, "matched": MATCHED if self.exact else 0.5}
+        leading = None if self.exact else self._leading(nodes)
+        how = {"alike": alike, "matched": MATCHED if self.exact else 0.5, "leading": leading}
         return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng, **how)
 
     def replica(
@@ -245,12 +284,24 @@ class Plan:
         setting = TaskNumbers(
             self.task.aspect_ratio, self.task.error_floor, jnp.asarray(self.settings.iteration_part * self.rtol)
         )
-        room = self.room(nodes)
-        known = (None, None) if reference is None else (reference.R_w, reference.L)
-        first = Reference(*(_with_room(operator, room) for operator in known))
+        merging = self._merging(nodes, half=half)
+        known = (None, None) if reference is None or merging is not None else (reference.R_w, reference.L)
+        first = Reference(*(_with_room(operator, self.room(nodes) if merging is None else 1) for operator in known))
         samples = self._samples(nodes, counts, number, reference, half=half) if self.sampled else None
-        site, setting, first = put_everywhere(self.mesh, (self.site, setting, first))
-        return Replica(site, setting, paths, first, self.measure, self.settings.iteration, samples, self.mesh)
+        site, setting, first, merging = put_everywhere(self.mesh, (self.site, setting, first, merging))
+        kind = {"samples": samples, "merging": merging, "mesh": self.mesh}
+        return Replica(site, setting, paths, first, self.measure, self.settings.iteration, **kind)
+
+    def _merging(self, nodes: int, *, half: bool) -> Merging | None:
+        """Return the merges as a program sees them; with ``half`` half as many coefficients, to tell their error."""
+        merges = self.merges(nodes)
+        if merges is None:
+            return None
+        matrices = merging_matrices(CHUNK, merges.highest + 1).copy()
+        matrices[:, CHUNK // 2 if half else CHUNK :] = 0.0
+        own = merges.places, merges.counts, merges.starts, merges.levels, matrices
+        places, counts, starts, levels, matrices = map(jnp.asarray, own)
+        return Merging(places, counts, starts, levels, matrices, self.history(nodes))
 
     def _paths(self, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
         """Return the paths of a cloud; with ``half`` as many more, without weight."""
@@ -274,7 +325,9 @@ class Plan:
         teachers, room = math.prod(self.law.shape), self.room(nodes)
         noise = self.site.flow.noise
         share = None if noise.batch_fraction is None else float(noise.batch_fraction)
-        cloud = draw_sample_cloud(teachers, room, rows, own, rotation, share, noise.persistent, rng, half=half)
+        cloud = draw_sample_cloud(
+            teachers, room, rows, own, rotation, share, noise.persistent, rng, leading=self._leading(nodes), half=half
+        )
         if self.mesh is None:
             normals, teacher, noises, probability, few, masks = (jnp.asarray(array) for array in cloud)
             return SamplePaths(normals, teacher, noises, probability, few, masks)

@@ -71,12 +71,12 @@ def _solve(plan: Plan, work: Work, deadline: Deadline, number: int, half: bool) 
     rows = march(replica, work.grid.blocks, plan.measure.count, deadline)
     solution = read_solution(replica, rows, work.grid.nodes)
     bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).reshape(work.grid.nodes, -1).max(axis=1) < OVERFLOW
-    settled = bounded(solution.L) & bounded(solution.averages)
+    settled = bounded(solution.averages) & (bounded(solution.L) if solution.basis is None else True)
     if not plan.explicit:
         disagreement = np.asarray(rows.disagreement)[: work.grid.nodes]
         settled &= disagreement <= plan.panels.settled_factor * plan.settings.iteration_part * plan.rtol
     bad = np.flatnonzero(~settled)
-    wanted = number == 0 and not half and not len(bad)
+    wanted = number == 0 and not half and not len(bad) and replica.merging is None
     sample = read_paths(work.grid, replica, rows, solution) if wanted else None
     return Done(solution, sample, int(bad[0] // work.grid.order) if len(bad) else None)
 

@@ -29,6 +29,16 @@ def before(rows: Float[Array, "q N"], node: Node) -> Float[Array, "q N"]:
     return jnp.where((jnp.arange(rows.shape[1]) < node)[None, :], rows, 0.0)
 
 
+def with_row(
+    every: Float[Array, "steps M"], history: Float[Array, "N M"] | None, step: Node, node: Node, count: int
+) -> Float[Array, "N M"]:
+    """Return a history with the rows of a step in their place; where it has a row for all steps, ``every`` itself."""
+    if history is None:
+        return every
+    own = lax.dynamic_slice_in_dim(every, step, count, axis=0)
+    return lax.dynamic_update_slice_in_dim(history, own, node, axis=0)
+
+
 def times_history(rows: Float[Array, "q N"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q M"]:
     """``rows @ history`` over the nodes before ``node``."""
     return times_histories(node, (rows, history))

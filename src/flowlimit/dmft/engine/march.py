@@ -14,6 +14,7 @@ from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
 from ...numerics.devices import any_process, put_everywhere
 from .history import Node
+from .noises import noise_count
 from .panels.block import advance as advance_panel
 from .replica import Replica
 from .shards import on_devices
@@ -83,10 +84,13 @@ def _advance(
 
 
 def _start(replica: Replica, observables: int) -> tuple[Front, Rows]:
-    white = replica.samples is None and replica.site.flow.noise.on_samples
     initial = None if replica.explicit else _initial_averages(replica)
-    kind = {"explicit": replica.explicit, "white": white, "initial": initial}
-    return start_front(replica.paths), empty_rows(replica.paths, observables, replica.samples, **kind)
+    kept = None if replica.merging is None else replica.merging.rows
+    steps, merging = replica.paths.normals.shape[0], replica.merging
+    fresh = steps if merging is None else noise_count(steps, merging.rows, merging.fresh)
+    noises = (1 + fresh * replica.site.flow.noise.on_samples) * (replica.explicit and replica.samples is None)
+    kind = {"explicit": replica.explicit, "noises": noises, "initial": initial, "kept": kept}
+    return start_front(replica.paths, kept), empty_rows(replica.paths, observables, replica.samples, **kind)
 
 
 def _initial_averages(replica: Replica) -> Float[Array, "initial"]:

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from ...numerics.blocks import Blocks
 from ..settings import Iteration
+from .merging import Merging
 from .site import NodeTheta, Site
 from .state import Paths, SamplePaths, TaskNumbers
 
@@ -34,6 +35,7 @@ class Replica(eqx.Module):
     observe: Observe = eqx.field(static=True)
     iteration: Iteration | None = eqx.field(static=True)  # of panels; None where time runs in steps
     samples: SamplePaths | None = None  # a stochastic samples side; none for the squared loss, which closes
+    merging: Merging | None = None  # of histories with fewer rows than there are steps
     mesh: Mesh | None = eqx.field(static=True, default=None)  # devices that paths are spread over
 
     @property

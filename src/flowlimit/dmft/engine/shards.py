@@ -23,8 +23,8 @@ SPREAD: dict[type, tuple[str, ...]] = {
     Paths: ("normals", "theta", "w_star", "probability", "few_probability", "kicks", "root"),
     SamplePaths: ("normals", "teacher", "noise", "probability", "few_probability", "masks"),
     Front: ("theta", "velocity", "tangent"),
-    Rows: ("W", "response", "Q"),
-    SampleRows: ("residuals", "response", "Q_l", "Q_w"),
+    Rows: ("W", "response", "Q", "normals"),
+    SampleRows: ("residuals", "response", "Q_l", "Q_w", "normals"),
 }
 """Arrays with an axis of paths."""
 

@@ -94,7 +94,8 @@ class SampleRows(eqx.Module):
     Q_w: Float[Array, "N M"]
     L_w: Float[Array, "N N"]
     along: Float[Array, "N teachers"]
-    stein: Float[Array, "N teachers"]  # r w* by the same combinations
+    stein: Float[Array, "NS teachers"]  # r w* by the same combinations
+    normals: Float[Array, "N Ms"] | None = None  # of outputs, where the history has fewer rows than there are steps
 
 
 class TaskNumbers(eqx.Module):
@@ -130,17 +131,19 @@ class Rows(eqx.Module):
     G: Float[Array, "N N"]
     L: Float[Array, "N N"]
     overlap: Float[Array, "NO NO"]
-    averages: Float[Array, "N observables"]
-    iterations: Float[Array, "N"]
-    disagreement: Float[Array, "N"]
-    white: Float[Array, "NW"]  # variance of fresh noise in residuals; empty where there is none
+    averages: Float[Array, "nodes observables"]
+    iterations: Float[Array, "nodes"]
+    disagreement: Float[Array, "nodes"]
+    noises: Float[Array, "N NW"]  # of residuals, beside W: that of labels, and on its own column each step's fresh one
+    normals: Float[Array, "N M"] | None = None  # of z, where the history has fewer rows than there are steps
+    basis: Float[Array, "N nodes"] | None = None  # what these normals are of those of all steps
     samples: SampleRows | None = None
     initial: Float[Array, "initial"] | None = None  # averages and the test error at time 0, which is no node of a panel
 
 
-def start_front(paths: Paths) -> Front:
+def start_front(paths: Paths, kept: int | None = None) -> Front:
     """Return the front at time 0."""
-    k, room, few = paths.theta.shape[0], paths.normals.shape[0], paths.few_probability.shape[0]
+    k, room, few = paths.theta.shape[0], kept or paths.normals.shape[0], paths.few_probability.shape[0]
     return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)))
 
 
@@ -150,13 +153,17 @@ def empty_rows(
     samples: SamplePaths | None = None,
     *,
     explicit: bool = False,
-    white: bool = False,
+    noises: int = 0,
+    kept: int | None = None,
     initial: Float[Array, "initial"] | None = None,
 ) -> Rows:
-    """Return rows for all nodes, none of them reached; ``white`` where residuals have fresh noise at each."""
-    room, M = paths.normals.shape
-    closed = samples is None
-    columns = M + 1 + room * white  # the last ones of the noises, see `samples_side.noise_columns`
+    """Return rows for all nodes, none of them reached; steps have columns for ``noises`` of the residuals.
+
+    With ``kept`` the history has only so many rows, see `merging`.
+    """
+    nodes, M = paths.normals.shape
+    room, closed, whole = kept or nodes, samples is None, kept is None
+    columns = M + max(noises, 1)  # the last ones of the noises, see `samples_side.noise_columns`
     few = paths.few_probability.shape[0]
     square = lambda: jnp.zeros((room, room))  # each its own buffer: rows are updated in place
     return Rows(
@@ -167,17 +174,20 @@ def empty_rows(
         G=square(),
         L=square(),
         overlap=jnp.zeros((0, 0)) if explicit else square(),
-        averages=jnp.zeros((room, observables)),
-        iterations=jnp.zeros(room),
-        disagreement=jnp.zeros(room),
-        white=jnp.zeros(room * white),
-        samples=None if samples is None else _empty_samples(samples, M),
+        averages=jnp.zeros((nodes, observables)),
+        iterations=jnp.zeros(nodes),
+        disagreement=jnp.zeros(nodes),
+        noises=jnp.zeros((room, noises)),
+        normals=None if whole else jnp.zeros((room, M)),
+        basis=None if whole else jnp.zeros((room, nodes)),
+        samples=None if samples is None else _empty_samples(samples, M, kept),
         initial=initial,
     )
 
 
-def _empty_samples(samples: SamplePaths, paths: int) -> SampleRows:
-    room, own = samples.normals.shape
+def _empty_samples(samples: SamplePaths, paths: int, kept: int | None) -> SampleRows:
+    nodes, own = samples.normals.shape
+    room, whole = kept or nodes, kept is None
     few = samples.few_probability.shape[0]
     return SampleRows(
         residuals=jnp.zeros((room, own)),
@@ -186,7 +196,8 @@ def _empty_samples(samples: SamplePaths, paths: int) -> SampleRows:
         Q_w=jnp.zeros((room, paths)),
         L_w=jnp.zeros((room, room)),
         along=jnp.zeros((room, samples.teacher.shape[0])),
-        stein=jnp.zeros((room, samples.teacher.shape[0])),
+        stein=jnp.zeros((room * whole, samples.teacher.shape[0])),
+        normals=None if whole else jnp.zeros((room, own)),
     )
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from ...numerics.compiling import compiled
 from ...results import PathSample
+from ..engine.merging import Merging
 from ..engine.replica import Replica
 from ..engine.shards import on_devices, read_columns, without_history
 from ..engine.state import Paths, Rows
@@ -29,6 +30,7 @@ class Solution:
     L_w: np.ndarray | None = None  # of a stochastic samples side: root of C_w, its first columns along w*
     C_w: np.ndarray | None = None  # of steps with a closed side, from the paths: noise in residuals hides it in L
     initial: np.ndarray | None = None  # of panels: the averages and the test error at time 0
+    basis: np.ndarray | None = None  # of a history with fewer rows than steps: its normals, of those of all steps
 
     @property
     def root_w(self) -> np.ndarray:
@@ -38,6 +40,8 @@ class Solution:
 
 def read_solution(replica: Replica, rows: Rows, nodes: int) -> Solution:
     """Take a solution from the device, without the rows that were not used."""
+    if replica.merging is not None:
+        return _merged_solution(rows, replica.merging, nodes)
     outputs = replica.site.outputs
     end = nodes * outputs
     cut = lambda x: np.asarray(x)[:end, :end]
@@ -46,6 +50,15 @@ def read_solution(replica: Replica, rows: Rows, nodes: int) -> Solution:
     C_w = cut(_correlation(replica.mesh, replica.paths, rows)) if closed_steps else None
     initial = None if rows.initial is None else np.asarray(rows.initial)
     return Solution(cut(rows.R_w), cut(rows.G), cut(rows.L), averages, _root_w(rows, end), C_w, initial)
+
+
+def _merged_solution(rows: Rows, merging: Merging, nodes: int) -> Solution:
+    """Return the operators over the rows of the history after the last step."""
+    last, order = nodes - 1, merging.matrices.shape[1]
+    end = int(merging.places[last]) + 1 - order * int(merging.counts[last])
+    R_w, G, L = (np.asarray(x)[:end, :end] for x in (rows.R_w, rows.G, rows.L))
+    averages = np.asarray(rows.averages)[:nodes]
+    return Solution(R_w, G, L, averages, basis=np.asarray(rows.basis)[:end, :nodes])
 
 
 @compiled

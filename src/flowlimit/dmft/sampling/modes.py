@@ -13,12 +13,18 @@ from ..readout.solution import Solution
 NO_INNOVATION = 1e-11
 """What is smaller, relative to its row, is rounding: engines keep no innovation below ten times as much."""
 
-Rotation = Float[np.ndarray, "nodes nodes"]
+Rotation = Float[np.ndarray, "nodes modes"]
+"""Orthonormal columns; fewer than nodes where these are many."""
 Columns = Float[np.ndarray, "_ columns"]
 
 
 def modes_of(grid: Grid, solution: Solution) -> Rotation:
-    """Return the modes of a solve."""
+    """Return the modes of a solve; where its history has fewer rows than steps, as many as it has rows."""
+    if solution.basis is not None:
+        size = np.linalg.norm(solution.root_w, axis=1, keepdims=True)
+        floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
+        effect = solution.R_w @ solution.L / np.maximum(size, floor)
+        return (np.linalg.svd(effect)[2] @ solution.basis).T
     return principal_rotation(solution.L, relative_effect(grid, solution.R_w, solution.L))
 
 
@@ -30,6 +36,36 @@ def output_modes(solution: Solution) -> Rotation | None:
     size = np.linalg.norm(solution.L, axis=1)
     floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
     return principal_rotation(F, solution.G @ F / np.maximum(size, floor)[:, None])
+
+
+def mode_count(nodes: int, rotation: Rotation | None, leading: int | None) -> int:
+    """Return how many modes are drawn as quasi-random points: all, or at most ``leading``."""
+    known = nodes if rotation is None else rotation.shape[1]
+    return known if leading is None else min(known, leading)
+
+
+def from_modes(
+    modes: Float[np.ndarray, "leading paths"], nodes: int, rotation: Rotation | None, rng: np.random.Generator
+) -> Float[np.ndarray, "nodes paths"]:
+    """Return the normals of all nodes from those of the leading modes; what these leave open is drawn at random.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> turn = np.linalg.qr(rng.normal(size=(50, 3)))[0]
+    >>> normals = from_modes(np.zeros((3, 10_000)), 50, turn, rng)
+    >>> bool(np.abs(turn.T @ normals).max() < 1e-12), bool(abs(normals.var() - 47 / 50) < 0.02)
+    (True, True)
+    """
+    count = len(modes)
+    if count == nodes:
+        return modes if rotation is None else rotation @ modes
+    rest = rng.standard_normal((nodes, modes.shape[1]))
+    if rotation is None:
+        rest[:count] = modes
+        return rest
+    own = rotation[:, :count]
+    return rest + own @ (modes - own.T @ rest)
 
 
 def relative_effect(grid: Grid, R_w: Float[np.ndarray, "nodes nodes"], F: Columns) -> Columns:
@@ -58,6 +94,8 @@ def principal_rotation(F: Columns, effect: Columns) -> Rotation:
 def average(solutions: Sequence[Solution]) -> Solution:
     """Return the last solution with the operators of all on average, R_w and C_f: a reference with less noise."""
     last, count = solutions[-1], len(solutions)
+    if last.basis is not None:  # each has its own
+        return last
     own = _causal(last.L)[0]
     fresh = np.diagonal(own) > NO_INNOVATION * np.linalg.norm(own, axis=1)
     root = _causal(np.concatenate([one.L for one in solutions], axis=1) / np.sqrt(count))[0]

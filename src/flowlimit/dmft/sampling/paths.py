@@ -21,7 +21,7 @@ from ...problem.features import FeatureLaw
 from ...problem.laws import Strata, Target
 from ..engine.site import Site
 from ..engine.state import Paths
-from .modes import Rotation
+from .modes import Rotation, from_modes, mode_count
 
 MAX_STRATA, MAX_FEATURES = 8, 96
 """A target with more atoms is drawn from all its atoms at once: paths go where they matter. Strata of features are told
@@ -79,10 +79,12 @@ def draw_cloud(
     *,
     alike: bool = False,
     matched: float = 0.5,
+    leading: int | None = None,
 ) -> Cloud:
     """Draw one replica's normals for ``nodes`` nodes in arrays with space for more.
 
     ``alike``: strata share theirs. ``matched``: at most this many dimensions per path have their moments matched.
+    ``leading``: modes that are quasi-random; None for all of them.
     """
     strata, extra = live_strata(law), site.flow.num_normals
     own = law.draw_normals if strata is None else math.prod(law.shape)
@@ -90,17 +92,19 @@ def draw_cloud(
     wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}
     kicks = nodes * site.parameters * (site.flow.noise.temperature is not None)
     clouds = 1 if alike else groups
-    drawn = [widen(sobol_normals(counts.paths, own + extra + nodes + kicks, rng), wider) for _ in range(clouds)]
+    modes = mode_count(nodes, rotation, leading)
+    dims = own + extra + modes + kicks * (leading is None)
+    drawn = [widen(sobol_normals(counts.paths, dims, rng), wider) for _ in range(clouds)]
     # Strata take turns, so that the first paths are the first of every stratum.
     in_turn = lambda parts: np.repeat(np.stack(parts, axis=1), groups // clouds, axis=1).reshape(
         counts.paths * groups, *parts[0].shape[1:]
     )
     cloud, weight = in_turn([match_moments(*one, matched) for one in drawn]), in_turn([weight for _, weight in drawn])
-    causal = cloud[:, own + extra : own + extra + nodes].T
-    z = np.zeros((room, causal.shape[1]))
-    z[:nodes] = causal if rotation is None else rotation @ causal
-    pushed = np.zeros((room if kicks else 0, site.parameters, causal.shape[1]))
-    pushed[: kicks // site.parameters] = cloud[:, own + extra + nodes :].T.reshape(-1, *pushed.shape[1:])
+    z = np.zeros((room, len(cloud)))
+    z[:nodes] = from_modes(cloud[:, own + extra : own + extra + modes].T, nodes, rotation, rng)
+    pushed = np.zeros((room if kicks else 0, site.parameters, len(cloud)))
+    kicked = cloud[:, own + extra + modes :].T if leading is None else rng.standard_normal((kicks, len(cloud)))
+    pushed[: kicks // site.parameters] = kicked.reshape(-1, *pushed.shape[1:])
     return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, pushed, weight)
 
 

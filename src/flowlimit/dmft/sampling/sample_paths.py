@@ -4,7 +4,7 @@ import numpy as np
 
 from ...numerics.quasirandom import match_moments, sobol_normals
 from ..engine.state import SampleCloud
-from .modes import Rotation
+from .modes import Rotation, from_modes, mode_count
 from .paths import Counts
 
 
@@ -18,16 +18,16 @@ def draw_sample_cloud(
     persistent: bool,
     rng: np.random.Generator,
     *,
+    leading: int | None = None,
     half: bool,
 ) -> SampleCloud:
     """Draw the paths for ``rows`` rows of outputs; with ``half`` half of them, in arrays of the same shape."""
     paths, few = balanced_counts(counts)
     drawn, kept = (paths // 2, few // 2) if half else (paths, few)
     own = teachers + 1  # dimensions before those of the outputs: of the teachers and of the label noise
-    cloud = match_moments(sobol_normals(drawn, own + rows, rng))
+    cloud = match_moments(sobol_normals(drawn, own + mode_count(rows, rotation, leading), rng))
     normals = np.zeros((room, drawn))
-    causal = cloud[:, own:].T
-    normals[:rows] = causal if rotation is None else rotation @ causal
+    normals[:rows] = from_modes(cloud[:, own:].T, rows, rotation, rng)
     fill = lambda x: np.concatenate([x, x], axis=-1) if half else x
     weight = lambda count, whole: np.concatenate([np.full(count, 1.0 / count), np.zeros(whole - count)])
     return SampleCloud(

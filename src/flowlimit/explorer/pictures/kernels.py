@@ -31,7 +31,7 @@ class Kernels:
         limit = scene.found.limit
         if limit is None or limit.kernels is None:
             for one in self.maps.values():
-                one.hide("the limit is being solved")
+                one.hide("the limit is being solved" if limit is None else "no kernels: old steps are merged")
             return
         low, high, values = squares(limit)
         self.span.update(start=low, end=high)

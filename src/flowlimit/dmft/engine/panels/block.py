@@ -223,7 +223,7 @@ def _accept(replica: Replica, block: Blocks, node: Node, front: Front, rows: Row
         averages=put(rows.averages, replica.observe(replica.site, block, guess.theta, w, replica.paths)),
         iterations=put(rows.iterations, jnp.full(q, guess.iterations, dtype=float)),
         disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, guess.change), node, axis=0),
-        white=rows.white,
+        noises=rows.noises,
         initial=rows.initial,
     )
     return Front(theta, p[-1], tangent), new

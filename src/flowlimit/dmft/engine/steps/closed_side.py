@@ -13,6 +13,7 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ..history import Node, before, times_history
+from ..noises import FRESH, noise_place
 from ..replica import Replica
 from ..samples_side import feedback_rows, noise_columns, root_rows
 from ..state import Rows
@@ -20,35 +21,35 @@ from .outputs import Outputs
 
 
 def close_outputs(
-    replica: Replica, node: Node, rows: Rows, W: Float[Array, "1 M"], R_w: Float[Array, "1 N"]
+    replica: Replica, step: Node, node: Node, rows: Rows, W: Float[Array, "1 M"], R_w: Float[Array, "1 N"]
 ) -> Outputs:
-    """Return the row of G = I - R_f and that of the root of C_f = G (C_w + sigma^2 11^T) G^T."""
+    """Return the row of G = I - R_f and that of the root of C_f = G (C_w + sigma^2 11^T) G^T; its place is ``node``."""
     setting, paths = replica.setting, replica.paths
     steps = replica.site.flow.noise
     kept = steps.kept_fraction
     past, own = feedback_rows(R_w / kept, rows.G, node)
     centre = times_history(past, rows.W, node) + own @ W
-    noise = jnp.sqrt(setting.noise_var) * (jnp.sum(past, axis=1) + jnp.sum(own, axis=1))
-    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noise[:, None])], axis=1)
-    white = rows.white
-    if white.shape[0]:
-        F = jnp.concatenate([F, noise_columns(paths, before(past, node) * jnp.sqrt(white)[None])], axis=1)
+    fresh_noise = rows.noises.shape[1] > 1
+    noise = jnp.zeros((1, rows.noises.shape[1])).at[0, 0].set(jnp.sqrt(setting.noise_var))
+    noises = times_history(before(past, node), rows.noises, node) + own @ noise
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noises)], axis=1)
     squares = jnp.stack([jnp.sum(F**2), paths.probability @ paths.w_star**2, W[0] ** 2 @ paths.probability])
     train, target, distance = paths.total(squares)
     scale = jnp.sqrt(target + setting.noise_var)
-    if white.shape[0]:
-        q = steps.residual_variance(train)
-        white = lax.dynamic_update_slice_in_dim(white, q[None], node, axis=0)
-        own_noise = noise_columns(paths, jnp.sqrt(q)[None, None])
-        F = lax.dynamic_update_slice(F, own_noise, (0, W.shape[1] + 1 + node))
+    if fresh_noise:
+        own_noise = jnp.sqrt(steps.residual_variance(train))[None, None]
+        columns, fresh = rows.noises.shape[1] - 1, FRESH if replica.merging is None else replica.merging.fresh
+        column = 1 + noise_place(step, paths.normals.shape[0], columns, fresh)
+        noise = lax.dynamic_update_slice(noise, own_noise, (0, column))
+        F = lax.dynamic_update_slice(F, noise_columns(paths, own_noise), (0, W.shape[1] + column))
     F = F / jnp.sqrt(kept)
     # Replicas keep the innovations of their reference, if there is one.
-    known = lax.dynamic_slice_in_dim(replica.reference.L, node, 1, axis=0)
-    fresh = lax.dynamic_slice_in_dim(known, node, 1, axis=1)[0] != 0.0
+    known = lax.dynamic_slice_in_dim(replica.reference.L, step, 1, axis=0)
+    fresh = lax.dynamic_slice_in_dim(known, step, 1, axis=1)[0] != 0.0
     root = root_rows(F, rows.Q, node, scale, setting.tolerance, jnp.any(known != 0.0), fresh, paths.total)
     G = lax.dynamic_update_slice_in_dim(past, own, node, axis=1)
-    Q = lax.dynamic_update_slice_in_dim(rows.Q, root.Q, node, axis=0)
+    put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, part, node, axis=0)
     test = distance + setting.noise_var
     train = kept * train + (1.0 - kept) * test  # samples that are never seen are like new ones
     averages = jnp.stack([train, test, 0.5 * train, jnp.zeros(())])
-    return Outputs(G, root.L, jnp.zeros_like(W), averages, Q, white, None)
+    return Outputs(G, root.L, jnp.zeros_like(W), averages, put(rows.Q, root.Q), put(rows.noises, noise), None)

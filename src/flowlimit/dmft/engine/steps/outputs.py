@@ -15,5 +15,5 @@ class Outputs(NamedTuple):
     teacher: Float[Array, "c M"]
     averages: Float[Array, "_"]
     Q: Float[Array, "NQ M1"]
-    white: Float[Array, "NW"]
+    noises: Float[Array, "NN NW"]
     samples: SampleRows | None

@@ -20,7 +20,7 @@ from ....numerics.pathwise import apply_pathwise
 from ....numerics.singular_root import singular_root, whiten
 from ....problem.losses import moments_of
 from ....types import Output, Scalar
-from ..history import Node, times_all_tangents, times_history
+from ..history import Node, times_all_tangents, times_history, with_row
 from ..replica import Replica
 from ..samples_side import Root, root_rows
 from ..site import Site
@@ -58,9 +58,9 @@ def centre(site: Site, paths: Paths) -> Float[Array, "c M"]:
 
 
 def sample_outputs(
-    replica: Replica, node: Node, rows: Rows, W: Float[Array, "c M"], R_w: Float[Array, "c N"]
+    replica: Replica, step: Node, node: Node, rows: Rows, W: Float[Array, "c M"], R_w: Float[Array, "c N"]
 ) -> Outputs:
-    """Take one step of the samples side, whose first row is ``node``."""
+    """Take one step of the samples side; its first row is ``step``, with place ``node`` in the history."""
     assert replica.samples is not None
     assert rows.samples is not None
     own, known, paths, flow = replica.samples, rows.samples, replica.paths, replica.site.flow
@@ -70,13 +70,14 @@ def sample_outputs(
     across = (W - along @ teachers.e) * root_p
     root_w = _root(across, known.Q_w, node, tolerance, teachers.scale, paths.total)
     f_star = teachers.root @ own.teacher
-    f = along @ own.teacher + times_history(root_w.L, own.normals, node + c) - times_history(R_w, known.residuals, node)
+    normals = with_row(own.normals, known.normals, step, node, c)
+    f = along @ own.teacher + times_history(root_w.L, normals, node + c) - times_history(R_w, known.residuals, node)
     f = f + f_star if flow.outputs == flow.teachers else f
     sample = lambda function: lambda f, s, n: function(f.reshape(flow.outputs), s.reshape(flow.teachers), n)
     each = lambda function: jax.vmap(sample(function), in_axes=-1, out_axes=-1)(f, f_star, own.noise)
     residuals, slope = each(flow.loss.residual).reshape(f.shape), _slope(replica, f, f_star)
     if own.masks.shape[0]:
-        mask = lax.dynamic_index_in_dim(own.masks, node // c, keepdims=False)
+        mask = lax.dynamic_index_in_dim(own.masks, step // c, keepdims=False)
         residuals, slope = residuals * mask[None], slope * mask[None, None, : slope.shape[-1]]
     dl = _output_tangent(own, known, node, R_w, slope)
     R_l = own.total(dl @ own.few_probability)
@@ -92,14 +93,15 @@ def sample_outputs(
         Q_w=put(known.Q_w, root_w.Q),
         L_w=put(known.L_w, root_w.L),
         along=every,
-        stein=put(known.stein, stein),
+        stein=put(known.stein, stein) if known.normals is None else known.stein,
+        normals=None if known.normals is None else normals,
     )
     w = (W + centre(replica.site, paths)).reshape(*flow.outputs, -1)
     moments = paths.total(moments_of(w, paths.w_star, paths.probability))
     test, bar = flow.loss.test_error(moments, jnp.zeros(())), flow.loss.test_error_bar(moments)
     error, loss = own.total([each(function) @ own.probability for function in (flow.loss.error, flow.loss.loss)])
     averages = jnp.stack([error, test, loss, bar])
-    return Outputs(R_l, root_l.L, stein @ teachers.e, averages, rows.Q, rows.white, kept)
+    return Outputs(R_l, root_l.L, stein @ teachers.e, averages, rows.Q, rows.noises, kept)
 
 
 def _root(

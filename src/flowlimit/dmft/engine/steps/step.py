@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 
 from ....numerics.blocks import Blocks
 from ....numerics.pathwise import apply_pathwise
-from ..history import Node, before, times_all_tangents, times_history
+from ..history import Node, before, times_all_tangents, times_history, with_row
+from ..merging import merge
 from ..replica import Replica
 from ..site import Jacobians
 from ..state import Front, Rows
@@ -18,8 +19,10 @@ from .closed_side import close_outputs
 from .sampled_side import centre, sample_outputs
 
 
-def advance_step(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
-    """Take one step, whose first row is ``node``."""
+def advance_step(replica: Replica, block: Blocks, step: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
+    """Take one step, whose first row is ``step``; its place in the history is ``node``."""
+    merging = replica.merging
+    node = step if merging is None else merging.places[step]
     site, setting, paths, t = replica.site, replica.setting, replica.paths, block.times[0]
     few, theta, c = paths.few_probability.shape[0], front.theta, replica.site.outputs
     W = site.weights(t, theta, paths.root) - centre(site, paths)
@@ -28,15 +31,16 @@ def advance_step(replica: Replica, block: Blocks, node: Node, front: Front, rows
     weights = jax.vmap(partial(response_weights, paths))(jnp.einsum("ckp,kcp->cp", C, A))
     mean = paths.total(jnp.einsum("cnp,cp->cn", dW, weights))
     R_w = before(-mean / setting.aspect_ratio, node)  # eq. (dmft_Rw)
-    out = (close_outputs if replica.samples is None else sample_outputs)(replica, node, rows, W, R_w)
+    out = (close_outputs if replica.samples is None else sample_outputs)(replica, step, node, rows, W, R_w)
     own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
-    z = times_history(out.L, paths.normals, node + c) / jnp.sqrt(setting.aspect_ratio)
+    normals = with_row(paths.normals, rows.normals, step, node, c)
+    z = times_history(out.L, normals, node + c) / jnp.sqrt(setting.aspect_ratio)
     g = z + times_history(past, rows.W, node) + own @ W + out.teacher
     p = site.move(t, theta, g, paths.root)
     response = lax.dynamic_update_slice(rows.response, dW, (node, 0, 0))
     at = site.jacobians(t, theta[:, :few], g[:, :few], paths.few_root)
     tangent = _advance_tangent(at, block.weights[0], node, front.tangent, response, dW, past, own)
-    put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, part, node, axis=0)
+    put = lambda whole, part, at=node: lax.dynamic_update_slice_in_dim(whole, part, at, axis=0)
     w = (W + centre(site, paths)).reshape(1, *site.flow.outputs, -1)
     averages = replica.observe(site, block, theta[None], w, paths)[0]
     new = Rows(
@@ -47,17 +51,20 @@ def advance_step(replica: Replica, block: Blocks, node: Node, front: Front, rows
         G=put(rows.G, out.R_l),
         L=put(rows.L, out.L),
         overlap=rows.overlap,
-        averages=put(rows.averages, jnp.tile(jnp.concatenate([averages, out.averages])[None], (c, 1))),
-        iterations=put(rows.iterations, jnp.ones(c)),
-        disagreement=put(rows.disagreement, jnp.zeros(c)),
-        white=out.white,
+        averages=put(rows.averages, jnp.tile(jnp.concatenate([averages, out.averages])[None], (c, 1)), step),
+        iterations=put(rows.iterations, jnp.ones(c), step),
+        disagreement=put(rows.disagreement, jnp.zeros(c), step),
+        noises=out.noises,
+        normals=None if merging is None else normals,
+        basis=None if rows.basis is None else lax.dynamic_update_slice(rows.basis, jnp.ones((1, 1)), (node, step)),
         samples=out.samples,
     )
     moved = theta + block.weights[0] * p
     if site.flow.noise.temperature is not None:
-        kick = lax.dynamic_index_in_dim(paths.kicks, node // c, keepdims=False)
+        kick = lax.dynamic_index_in_dim(paths.kicks, step // c, keepdims=False)
         moved = moved + jnp.sqrt(2.0 * site.flow.noise.temperature * block.weights[0]) * kick
-    return Front(moved, p, tangent), new
+    ahead = Front(moved, p, tangent)
+    return (ahead, new) if merging is None else merge(merging, paths.total, step, ahead, new)
 
 
 def _advance_tangent(
