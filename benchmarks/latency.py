@@ -41,6 +41,10 @@ def warm(*problem, keys=(1,), **options):
 KEYS = "keys=(1, 2, 3, 4, 5)"
 STIFF = "fl.DiagonalLinear(10.0, weight_decay=0.1), TASK, fl.GradientFlow(100.0), rtol=0.1"
 LOGISTIC = "fl.Linear(), fl.Classification(2.0, target=fl.Normal()), fl.GradientDescent(0.5, num_steps=60), rtol=0.01"
+HUBER = (
+    "fl.Linear(), fl.GeneralizedLinear(2.0, target=fl.Normal(), loss=fl.HuberLoss(1.0, noise_std=0.5, tail=1.0)), "
+    "fl.GradientDescent(0.2, num_steps=50), rtol=0.013"  # two bars of docs/losses.md
+)
 WARM = {
     "2%": f"NETWORK, TASK, FLOW, rtol=0.02, {KEYS}",
     "1%": f"NETWORK, TASK, FLOW, rtol=0.01, {KEYS}",
@@ -50,6 +54,7 @@ WARM = {
     "horizon 200": "NETWORK, TASK, fl.GradientFlow(200.0), rtol=0.01",
     "stiff": STIFF,
     "logistic": LOGISTIC,
+    "Huber": HUBER,
 }
 """Limits whose programs are there: name -> arguments."""
 README = f"{HEAD}\nbegan = time.perf_counter()\ntimed(NETWORK, TASK, FLOW, rtol=0.02, key=0)"
