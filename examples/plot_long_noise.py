@@ -11,7 +11,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import flowlimit as fl
-from flowlimit.numerics.marchenko_pastur import marchenko_pastur
 
 num_steps, size, aspect_ratio, label_noise = 600, 0.1, 2.0, 0.3
 task = fl.Regression(aspect_ratio, noise_var=0.0, target=fl.Normal())
@@ -23,7 +22,10 @@ steps = np.unique(np.rint(np.geomspace(1.0, num_steps, 40))).astype(int)
 # the noise of batches and labels adds to it.
 def recursion(fraction):
     """Return training and test errors at the steps."""
-    x, weights = marchenko_pastur(aspect_ratio)
+    angle = (np.arange(2000) + 0.5) * np.pi / 2000  # the Marchenko-Pastur law, even in angles
+    x = 1.0 + 1.0 / aspect_ratio + 2.0 / np.sqrt(aspect_ratio) * np.cos(angle)
+    weights = np.sin(angle) ** 2 / x
+    weights = weights / weights.sum()
     D, errors = np.ones_like(x), []
     for _ in range(num_steps + 1):
         train = (x * D) @ weights
