@@ -67,8 +67,8 @@ def _times(training, num_steps: int) -> np.ndarray:
 def _solve(problem, name: str, options: argparse.Namespace) -> fl.Limit:
     training = NOISES[name](options.num_steps)
     limits = {"memory_limit": options.memory_limit, "time_limit": options.time_limit}
-    times = _times(training, options.num_steps)
-    return fl.solve_dmft(*problem, training, rtol=options.rtol, save_at=times, throw=False, **limits)
+    times, (model, task) = _times(training, options.num_steps), problem
+    return fl.solve_dmft(model, task, training, rtol=options.rtol, save_at=times, throw=False, **limits)
 
 
 def _network(options: argparse.Namespace) -> bool:
@@ -88,9 +88,9 @@ def _network(options: argparse.Namespace) -> bool:
 
 
 def _run(problem, name: str, options: argparse.Namespace) -> fl.Runs:
-    training = NOISES[name](options.num_steps)
-    size = {"dim": options.dim, "trials": options.trials, "key": 1}
-    return fl.simulate(*problem, training, save_at=_times(training, options.num_steps), **size)
+    training, (model, task) = NOISES[name](options.num_steps), problem
+    times = _times(training, options.num_steps)
+    return fl.simulate(model, task, training, save_at=times, dim=options.dim, trials=options.trials, key=1)
 
 
 def _linear(options: argparse.Namespace) -> bool:

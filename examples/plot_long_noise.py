@@ -3,8 +3,9 @@ Many noisy steps
 ================
 
 Gradient descent with fresh batches and fresh label noise does not come to rest: at a constant step size its noise keeps
-the errors up. Limits of more than 512 noisy steps merge old ones, so that memory grows like the logarithm of their
-number. Lines: limits of a linear model, for two batch fractions. Points: the exact recursion of its second moments.
+the errors up. Limits of more than 512 noisy steps merge old ones: what a step sees of them grows like the logarithm
+of their number. Lines: limits of a linear model, for two batch fractions. Points: the exact recursion of its second
+moments.
 """
 
 import matplotlib.pyplot as plt

@@ -135,7 +135,7 @@ class StepSettings(PathSettings):
     ----------
     whole_history
         Steps up to which all are kept as they are, and with them kernels and paths. Of more steps the old ones are
-        merged, see [](limit.md): cost grows like the number of steps, not its cube.
+        merged: what a step sees of them grows like the logarithm of their number.
     quick_look
         Replicas that are solved without modes of the noise known: enough where matched moments make the answer exact,
         and a pilot for the others elsewhere.
