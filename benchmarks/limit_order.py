@@ -11,6 +11,7 @@ import numpy as np
 
 import flowlimit as fl
 from flowlimit.dmft import frozen_grid
+from flowlimit.dmft.control.draws import make_replica
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.engine.march import march
 from flowlimit.dmft.engine.replica import Replica
@@ -44,7 +45,7 @@ def time_order() -> None:
     found = {}
     for count in (12, 6, 4, 3, 2, 1):
         grid = make_grid(training.clock, np.linspace(0.0, 4.0, count + 1), np.linspace(0.3, 4.0, 20), 8)
-        solution = solve(plan, grid, plan.replica(grid.nodes, Counts(256, 32), 0))
+        solution = solve(plan, grid, make_replica(plan, grid.nodes, Counts(256, 32), 0))
         curve = curves_of(plan.measure, grid, solution)["train_error"]
         found[count] = curve, time_errors(plan.measure, grid, solution)["train_error"]
     exact = found[12][0]
@@ -66,7 +67,7 @@ def path_order(replicas: int = 12) -> None:
         for plain in (False, True):
             values = []
             for replica in range(replicas):
-                problem = plan.replica(grid.nodes, counts, replica, rotation=rotation)
+                problem = make_replica(plan, grid.nodes, counts, replica, rotation=rotation)
                 if plain:
                     problem = with_plain_normals(plan, grid, counts, replica, problem)
                 curves = curves_of(plan.measure, grid, solve(plan, grid, problem))

@@ -14,11 +14,9 @@ to `fixed_point`. Each solve has a separate process.
 """
 
 import argparse
-import multiprocessing
-import resource
-import time
 
 import numpy as np
+from alone import alone
 
 import flowlimit as fl
 
@@ -41,18 +39,6 @@ def main() -> None:
     {"linear": _linear, "varied": _varied, "steps": _against_steps, "network": _network}[options.what](options)
 
 
-def _alone(function, *arguments):
-    """Call in a new process; return its seconds and peak of memory, too."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_measured, (function, *arguments))
-
-
-def _measured(function, *arguments):
-    began = time.perf_counter()
-    found = function(*arguments)
-    return found, time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-
-
 def _decades(num_steps: int, count: int) -> np.ndarray:
     return np.unique(np.rint(np.r_[0.0, np.geomspace(1.0, num_steps, count)]))
 
@@ -62,7 +48,7 @@ def _linear(options: argparse.Namespace) -> None:
     print("| step, over 1 / largest eigenvalue | nodes | largest relative error | largest bar | seconds | peak, MB |")
     print("|---|---|---|---|---|---|")
     for part in PARTS:
-        (nodes, error, bar), seconds, peak = _alone(_linear_error, part, num_steps, rtol)
+        (nodes, error, bar), seconds, peak = alone(_linear_error, part, num_steps, rtol)
         print(f"| {part:g} | {nodes} | {error:.1e} | {bar:.1e} | {seconds:.0f} | {peak:.0f} |", flush=True)
 
 
@@ -93,7 +79,7 @@ def _varied(options: argparse.Namespace) -> None:
     print("|---|---|---|---|---|---|")
     for name, (sizes, momentum, factor) in cases.items():
         asked = (sizes, momentum, factor, decay, num_steps, rtol)
-        (nodes, error, bar), seconds, peak = _alone(_varied_error, *asked)
+        (nodes, error, bar), seconds, peak = alone(_varied_error, *asked)
         print(f"| {name} | {nodes} | {error:.1e} | {bar:.1e} | {seconds:.0f} | {peak:.0f} |", flush=True)
 
 
@@ -153,7 +139,7 @@ def _against_steps(options: argparse.Namespace) -> None:
     print("|---|---|---|---|---|---|---|")
     for scale, decay in ((scale, decay) for scale in options.scales for decay in options.decays):
         problem = scale, decay, options.ratio
-        ask = lambda solver, key, own=problem: _alone(
+        ask = lambda solver, key, own=problem: alone(
             _solve, own, training, solver, times, rtol, options.time_limit, key
         )
         (ours, *mine), (theirs, *other) = ask(fl.PanelSolver(), 1), ask(fl.StepSolver(), 2)
@@ -174,7 +160,7 @@ def _network(options: argparse.Namespace) -> None:
         problem = scale, decay, options.ratio
         fixed = float(fl.fixed_point(*_problem(*problem)).test_error)
         for training in (fl.GradientDescent(0.1, num_steps=num_steps), fl.GradientFlow(end)):
-            limit, seconds, peak = _alone(_solve, problem, training, None, times, rtol, options.time_limit)
+            limit, seconds, peak = alone(_solve, problem, training, None, times, rtol, options.time_limit)
             code = getattr(limit.result.code, "value", limit.result.code)
             last = f"{limit.test_error[-1] / fixed:.4f}" if limit.replicas else "none"
             kind = type(training).__name__

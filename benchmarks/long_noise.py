@@ -9,12 +9,10 @@ against the recursion of its second moments on the Marchenko-Pastur spectrum. Ea
 """
 
 import argparse
-import multiprocessing
-import resource
 import sys
-import time
 
 import numpy as np
+from alone import alone
 
 import flowlimit as fl
 from flowlimit.numerics.marchenko_pastur import marchenko_pastur
@@ -48,18 +46,6 @@ def main() -> None:
     sys.exit({"network": _network, "linear": _linear}[options.what](options))
 
 
-def _alone(function, *arguments):
-    """Call in a new process; return its seconds and peak of memory, too."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_measured, (function, *arguments))
-
-
-def _measured(function, *arguments):
-    began = time.perf_counter()
-    found = function(*arguments)
-    return found, time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
 def _times(training, num_steps: int) -> np.ndarray:
     return training.clock.times_at(np.unique(np.rint(np.geomspace(1.0, num_steps, 20))))
 
@@ -77,12 +63,12 @@ def _network(options: argparse.Namespace) -> bool:
     print("|---|---|---|---|---|---|---|")
     worst = 0.0
     for name in options.noises:
-        limit, seconds, peak = _alone(_solve, problem, name, options)
+        limit, seconds, peak = alone(_solve, problem, name, options)
         bar = np.max(limit.test_error_stderr / limit.test_error) if limit.replicas else np.nan
-        runs, took, _ = _alone(_run, problem, name, options)
+        runs, took, _ = alone(_run, problem, name, options)
         far = fl.compare(limit, runs, names=["train_error", "test_error"]).worst[2] if limit.replicas else np.nan
         worst = max(worst, far)
-        cells = f"{limit.result.code.value} | {seconds:.0f} | {peak:.1f} | {bar:.1%} | {took:.0f} | {far:.1f}"
+        cells = f"{limit.result.code.value} | {seconds:.0f} | {peak / 2**10:.1f} | {bar:.1%} | {took:.0f} | {far:.1f}"
         print(f"| {name} | {cells} |", flush=True)
     return not worst < 4.0
 
@@ -99,11 +85,11 @@ def _linear(options: argparse.Namespace) -> bool:
     print("|---|---|---|---|---|---|---|")
     worst = 0.0
     for name in options.noises:
-        limit, seconds, peak = _alone(_solve, problem, name, options)
+        limit, seconds, peak = alone(_solve, problem, name, options)
         exact = _recursion(MOVES[name], np.rint(limit.times / SIZE).astype(int), options.num_steps)
         error, bar = np.max(np.abs(limit.test_error / exact - 1.0)), np.max(limit.test_error_stderr / limit.test_error)
         worst = max(worst, error / (4.0 * bar + 1e-6))
-        cells = f"{limit.stats.paths} | {seconds:.0f} | {peak:.1f} | {error:.1e} | {bar:.1e}"
+        cells = f"{limit.stats.paths} | {seconds:.0f} | {peak / 2**10:.1f} | {error:.1e} | {bar:.1e}"
         print(f"| {name} | {limit.result.code.value} | {cells} |", flush=True)
     return worst > 1.0
 

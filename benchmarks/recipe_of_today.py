@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 import flowlimit as fl
+from flowlimit.dmft.control.draws import make_replica
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.engine.march import march
 from flowlimit.dmft.readout.curves import curves_of
@@ -92,7 +93,7 @@ def measure_limit(paths, few, edges, repeats=5):
     grid = make_grid(training.clock, edges, TIMES, 8)
 
     def solve(replica, **given):
-        problem = plan.replica(grid.nodes, Counts(paths, few), replica, **given)
+        problem = make_replica(plan, grid.nodes, Counts(paths, few), replica, **given)
         return read_solution(problem, march(problem, grid.blocks, plan.measure.count), grid.nodes)
 
     first = solve(99)

@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 import flowlimit as fl
+from flowlimit.dmft.control.draws import make_replica
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.engine.history import before, onto_history, times_all_tangents, times_history
 from flowlimit.dmft.engine.march import march, start
@@ -44,7 +45,7 @@ def main() -> None:
         memory_limit=16e9,
     )
     grid = make_grid(plan.clock, None, np.zeros(1), 1)
-    replica = plan.replica(grid.nodes, Counts(options.paths, options.response_paths), 0)
+    replica = make_replica(plan, grid.nodes, Counts(options.paths, options.response_paths), 0)
     whole = lambda: march(replica, grid.blocks, plan.measure.count)
     bare = lambda: products(start(replica, plan.measure.count)[1], replica.paths.normals, jnp.array(grid.nodes))
     own, least = seconds(whole, options.times), seconds(bare, options.times)

@@ -10,6 +10,7 @@ import pytest
 
 import flowlimit as fl
 from flowlimit.dmft import differentiate, frozen_grid
+from flowlimit.dmft.control.draws import make_cloud
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.derivative import _errors
 from flowlimit.dmft.readout.grid import make_grid
@@ -55,7 +56,7 @@ def test_diagonal_network_by_steps():
     grid, rotation = frozen_grid(limit, nouns[2].clock)
     counts, pick = Counts(64, 32), lambda nouns: nouns[0].init_scale
     found = differentiate(plan, nouns, pick, grid, counts, rotation, 1)
-    cloud = plan.cloud(grid.nodes, counts, 0, rotation)
+    cloud = make_cloud(plan, grid.nodes, counts, 0, rotation)
     live = live_strata(plan.law)
     errors = jax.jit(lambda x: _errors(plan, eqx.tree_at(pick, nouns, x), grid, counts, cloud, live))
     above, below = (errors(jnp.array(0.5 + step)) for step in (1e-4, -1e-4))

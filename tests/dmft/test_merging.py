@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.dmft.control.draws import make_merging, make_replica
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.engine.march import march
 from flowlimit.dmft.readout.grid import make_grid
@@ -29,8 +30,8 @@ def both_errors(model, task, training):
     whole, found = plan_of(model, task, training, fl.StepSolver(whole_history=10_000)), []
     grid = make_grid(whole.clock, None, np.zeros(1), 1)
     short = replace(whole, settings=SHORT)
-    own = whole.replica(grid.nodes, Counts(64, 16), 0)
-    for merging in (None, *(short._merging(grid.nodes, half=half) for half in (False, True))):
+    own = make_replica(whole, grid.nodes, Counts(64, 16), 0)
+    for merging in (None, *(make_merging(short, grid.nodes, half=half) for half in (False, True))):
         rows = march(replace(own, merging=merging), grid.blocks, whole.measure.count)
         found.append(np.asarray(rows.averages)[: grid.nodes, -4:-2])
     return found
@@ -119,7 +120,7 @@ def test_more_noises_than_columns():
     training = fl.StochasticGradientDescent(0.1, step_size=0.05, num_steps=550)
     plan = plan_of(fl.DiagonalLinear(0.3), SPARSE, training, fl.StepSolver())
     grid, found = make_grid(plan.clock, None, np.zeros(1), 1), []
-    own = plan.replica(grid.nodes, Counts(32, 8), 0)
+    own = make_replica(plan, grid.nodes, Counts(32, 8), 0)
     for fresh in (512, 64):
         merging = replace(own.merging, fresh=fresh)
         rows = march(replace(own, merging=merging), grid.blocks, plan.measure.count)

@@ -48,6 +48,7 @@ ONE_PROCESS = (
 from flowlimit.dmft.engine import march
 from flowlimit.dmft.readout.grid import make_grid
 from flowlimit.dmft.readout.measure import Measure
+from flowlimit.dmft.control.draws import make_replica
 from flowlimit.dmft.control.plan import make_plan
 
 both = (("one", None), ("several", jax.devices()))
@@ -56,7 +57,7 @@ out = {f"{name} {kind}": numbers(name, devices) for name in problems for kind, d
 key, training = jax.random.key(0), problems["steps"][2]
 plan = make_plan(*problems["steps"], key=key, rtol=0.1, measure=Measure(()), memory_limit=2**32, devices=jax.devices())
 grid = make_grid(training.clock, None, np.zeros(1), 8)
-problem = plan.replica(grid.nodes, plan.counts(0, grid.nodes), 0)
+problem = make_replica(plan, grid.nodes, plan.counts(0, grid.nodes), 0)
 rows = march.march(problem, grid.blocks, plan.measure.count)
 shapes = lambda tree: [leaf.sharding.shard_shape(leaf.shape) for leaf in jax.tree.leaves(tree)]
 out["shapes"] = {"normals": shapes(problem.paths.normals), "rows": shapes((rows.W, rows.response, rows.Q))}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.dmft.control.draws import make_replica
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.engine.march import march, whole_march
 from flowlimit.dmft.engine.site import make_site
@@ -155,7 +156,7 @@ def test_mirror_coordinate_equals_general_route():
     values = []
     for model in (fl.DiagonalLinear(0.5, weight_decay=0.1), fl.DiagonalLinear(0.5, weight_decay=0.1, truncation=1e6)):
         plan = small_plan(model, clock)
-        problem = plan.replica(grid.nodes, Counts(64, 32), 0)
+        problem = make_replica(plan, grid.nodes, Counts(64, 32), 0)
         rows = march(problem, grid.blocks, plan.measure.count)
         values.append(curves_of(plan.measure, grid, read_solution(problem, rows, grid.nodes)))
     for name in ("train_error", "test_error", "norm_1"):
@@ -168,7 +169,7 @@ def test_whole_march_and_derivative():
     grid = make_grid(training.clock, np.linspace(0.0, 2.0, 4), np.array([2.0]), 8)
 
     plan = small_plan(fl.DiagonalLinear(0.5), training)
-    problem = plan.replica(grid.nodes, Counts(64, 32), 0)
+    problem = make_replica(plan, grid.nodes, Counts(64, 32), 0)
 
     def error(scale):
         site = make_site(make_flow(fl.DiagonalLinear(scale), TASK, training))
@@ -197,7 +198,7 @@ def test_time_error_is_spectral_and_estimated():
     found, estimates = {}, {}
     for panels in (1, 2, 4, 12):
         grid = make_grid(training.clock, np.linspace(0.0, 4.0, panels + 1), np.linspace(0.3, 4.0, 20), 8)
-        problem = plan.replica(grid.nodes, Counts(256, 32), 0)
+        problem = make_replica(plan, grid.nodes, Counts(256, 32), 0)
         rows = march(problem, grid.blocks, plan.measure.count)
         solution = read_solution(problem, rows, grid.nodes)
         found[panels] = curves_of(plan.measure, grid, solution)["train_error"]
@@ -218,7 +219,7 @@ def test_memory_formula():
     from flowlimit.dmft.engine.state import empty_rows, start_front
 
     plan = small_plan(fl.DiagonalLinear(0.5), fl.GradientFlow(2.0))
-    problem = plan.replica(40, Counts(64, 32), 0)
+    problem = make_replica(plan, 40, Counts(64, 32), 0)
     held = (problem.paths, empty_rows(problem.paths, 3), start_front(problem.paths))
     used = sum(x.nbytes for x in jax.tree.leaves(held))
     assert used <= memory_bytes(96, 8, 1, 128, 64) <= 4 * used

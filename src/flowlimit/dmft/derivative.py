@@ -19,6 +19,7 @@ from ..problem.models import Model
 from ..problem.tasks import Task
 from ..problem.trainings import Training
 from ..types import Scalar
+from .control.draws import make_cloud
 from .control.plan import Plan
 from .engine.march import whole_march
 from .engine.replica import Reference, Replica
@@ -52,7 +53,7 @@ def differentiate(
 
     found = []
     for replica in range(replicas):
-        cloud = plan.cloud(grid.nodes, counts, replica, rotation)
+        cloud = make_cloud(plan, grid.nodes, counts, replica, rotation)
         found.append([np.asarray(x) for x in slopes(cloud)])
     train, test = (np.stack(column) for column in zip(*found, strict=True))
     return {"train_error": train, "test_error": test}

@@ -155,7 +155,7 @@ def _answer(solved: Solved, noise_var: float) -> SolverAnswer:
     if solved.grid is None or not solved.replicas.whole:
         return SolverAnswer(outcome=solved.outcome, stats=solved.stats)
     values, errors = all_curves(solved.replicas)
-    whole = solved.solutions[0].basis is None
+    whole = solved.solutions[0].whole
     kernels, operators = make_kernels(solved.grid, solved.solutions, noise_var) if whole else (None, None)
     return SolverAnswer(
         outcome=solved.outcome,

@@ -20,6 +20,7 @@ from ..readout.solution import Solution
 from ..sampling.modes import modes_of
 from ..sampling.paths import Counts
 from ..settings import StepSettings
+from .draws import make_replica
 from .errors import Replicas, judge
 from .moves import CLIMB, END, Choice, Move, choose
 from .pilot import BlowUpError, RoomError, choose_panels
@@ -164,7 +165,7 @@ def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch, ending: FindEn
     rests = lambda times, errors: bool(of_first_process(plan.mesh, np.array(own(times, errors))))
     while True:
         watch.pilot(0.0, "panels")
-        replica = plan.replica(room, _pilot_counts(plan, room), 0)
+        replica = make_replica(plan, room, _pilot_counts(plan, room), 0)
         try:
             edges, solution = choose_panels(
                 replica, plan.panels, span, plan.rtol, known, plan.measure.count, watch.pilot, rests

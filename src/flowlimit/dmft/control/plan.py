@@ -4,18 +4,13 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
-from jaxtyping import Array, Float
 
 from ...numerics.blocks import Edges
-from ...numerics.compiling import compiled
-from ...numerics.devices import Devices, of_first_process, put_everywhere, usable_cores
+from ...numerics.devices import Devices, usable_cores
 from ...numerics.memory import PROGRAMS, gibibytes
-from ...numerics.merges import Merges, merging_matrices, plan_merges
-from ...numerics.streams import Purpose, stream
+from ...numerics.merges import Merges, plan_merges
 from ...problem.clocks import Clock, Schedule
 from ...problem.flow import make_flow
 from ...problem.laws import Target
@@ -24,34 +19,24 @@ from ...problem.tasks import Task
 from ...problem.trainings import Training
 from ...types import PRNGKey
 from ..engine.history import CHUNK
-from ..engine.merging import Merging
-from ..engine.replica import Reference, Replica
-from ..engine.shards import AXIS, spread_paths, spread_samples
+from ..engine.shards import AXIS
 from ..engine.site import Site, is_linear, make_site
-from ..engine.state import Paths, SamplePaths, TaskNumbers, memory_bytes, sample_bytes
+from ..engine.state import memory_bytes, sample_bytes
 from ..readout.measure import Measure
 from ..readout.ruler import Ruler, ruler_of
-from ..readout.solution import Solution
-from ..sampling.modes import Rotation, output_modes
 from ..sampling.paths import (
-    Cloud,
     Counts,
     Live,
     crowd,
-    doubled_room,
-    draw_cloud,
     live_strata,
-    make_paths,
     stratum_count,
 )
-from ..sampling.sample_paths import balanced_counts, draw_sample_cloud
+from ..sampling.sample_paths import balanced_counts
 from ..settings import PanelSettings, PathSettings, StepSettings
 from .span import Span, span_of
 
 PATHS_PER_MOMENT = 2.5
 """Paths for each dimension whose moments are matched: half of them, too, can match all."""
-MATCHED = 0.9
-"""Dimensions per path whose moments are matched where nothing but moments counts: as many as rounding allows."""
 DRAWN = 4
 """Arrays of normals for all steps that drawing them takes."""
 KEPT = 4
@@ -62,14 +47,10 @@ ROOM_GROWTH = 1.34
 """Factor between the lengths that arrays may have: few of them, so that compiled programs are used again."""
 STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
-
-
 LEADING = 64
 """Modes of z that are quasi-random where steps are many: the others matter little, and points are even in the first."""
 EXACT_RESPONSES = 2
 """Paths per stratum that serve the responses of a linear model, where all paths have the same."""
-
-_make_paths = compiled(make_paths)
 
 
 @dataclass(frozen=True)
@@ -158,7 +139,7 @@ class Plan:
         merges = self.merges(nodes)
         return self.room(nodes) if merges is None else -(-merges.rows // CHUNK) * CHUNK
 
-    def _leading(self, nodes: int) -> int | None:
+    def leading(self, nodes: int) -> int | None:
         """Return how many modes are quasi-random; None for all."""
         return None if self.merges(nodes) is None else LEADING
 
@@ -253,102 +234,16 @@ class Plan:
             one += 8 * (room * (DRAWN * paths + rows) + 2 * few * rows**2)
         if not self.sampled:
             return one
-        samples = Counts(*(own(number) for number in self._sample_counts(counts)))
+        samples = Counts(*(own(number) for number in self.sample_counts(counts)))
         more = 8 * (DRAWN * room * samples.paths + 2 * samples.few * rows**2) * (rows < room)
         return one + more + sample_bytes(rows, *samples)
 
-    def cloud(self, nodes: int, counts: Counts, number: int, rotation: Rotation | None) -> Cloud:
-        """Return the normals of the replica with that number."""
-        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.PATHS, number)))
-        rng = np.random.default_rng(seed)
-        rows, rotation = self.rows(nodes), self._agreed(rotation)
-        # Where moments alone count, many strata have the same normals: drawing them would cost more than solving.
-        alike = self.exact and crowd(self.strata) > 1
-        leading = None if self.exact else self._leading(nodes)
-        how = {"alike": alike, "matched": MATCHED if self.exact else 0.5, "leading": leading}
-        return draw_cloud(self.site, self.law, self.room(nodes), rows, counts, rotation, rng, **how)
-
-    def replica(
-        self,
-        nodes: int,
-        counts: Counts,
-        number: int,
-        *,
-        rotation: Rotation | None = None,
-        reference: Solution | None = None,
-        half: bool = False,
-    ) -> Replica:
-        """Return the replica with that number; with ``half`` the first half of its net, in arrays of the same shape."""
-        own = Counts(counts.paths // 2, counts.few // 2) if half else counts
-        paths = self._paths(own, self.cloud(nodes, own, number, rotation), half=half)
-        setting = TaskNumbers(
-            self.task.aspect_ratio, self.task.error_floor, jnp.asarray(self.settings.iteration_part * self.rtol)
-        )
-        merging = self._merging(nodes, half=half)
-        known = (None, None) if reference is None or merging is not None else (reference.R_w, reference.L)
-        first = Reference(*(_with_room(operator, self.room(nodes) if merging is None else 1) for operator in known))
-        samples = self._samples(nodes, counts, number, reference, half=half) if self.sampled else None
-        site, setting, first, merging = put_everywhere(self.mesh, (self.site, setting, first, merging))
-        kind = {"samples": samples, "merging": merging, "mesh": self.mesh}
-        return Replica(site, setting, paths, first, self.measure, self.settings.iteration, **kind)
-
-    def _merging(self, nodes: int, *, half: bool) -> Merging | None:
-        """Return the merges as a program sees them; with ``half`` half as many coefficients, to tell their error."""
-        merges = self.merges(nodes)
-        if merges is None:
-            return None
-        matrices = merging_matrices(CHUNK, merges.highest + 1).copy()
-        matrices[:, CHUNK // 2 if half else CHUNK :] = 0.0
-        own = merges.places, merges.counts, merges.starts, merges.levels, matrices
-        places, counts, starts, levels, matrices = map(jnp.asarray, own)
-        return Merging(places, counts, starts, levels, matrices, self.history(nodes))
-
-    def _paths(self, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
-        """Return the paths of a cloud; with ``half`` as many more, without weight."""
-        strata, large = self.strata, (cloud.z, cloud.kicks)
-        if self.mesh is not None:  # what is large goes to its device directly
-            cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])
-        law = self.rough_law if half and self.rough_law is not None else self.law
-        paths = _make_paths(self.site, law, strata, counts, cloud)
-        paths = doubled_room(paths) if half else paths
-        if self.mesh is None:
-            return paths
-        return spread_paths(self.mesh, paths, *(np.concatenate([x, x], axis=-1) if half else x for x in large))
-
-    def _samples(
-        self, nodes: int, counts: Counts, number: int, reference: Solution | None, *, half: bool
-    ) -> SamplePaths:
-        seed = np.asarray(jax.random.key_data(stream(self.key, Purpose.OUTPUTS, number)))
-        rng = np.random.default_rng(seed)
-        own, rows = self._sample_counts(counts), self.rows(nodes)
-        rotation = None if reference is None else self._agreed(output_modes(reference))
-        teachers, room = math.prod(self.law.shape), self.room(nodes)
-        noise = self.site.flow.noise
-        share = None if noise.batch_fraction is None else float(noise.batch_fraction)
-        cloud = draw_sample_cloud(
-            teachers, room, rows, own, rotation, share, noise.persistent, rng, leading=self._leading(nodes), half=half
-        )
-        if self.mesh is None:
-            normals, teacher, noises, probability, few, masks = (jnp.asarray(array) for array in cloud)
-            return SamplePaths(normals, teacher, noises, probability, few, masks)
-        return spread_samples(self.mesh, cloud)
-
-    def _sample_counts(self, counts: Counts) -> Counts:
+    def sample_counts(self, counts: Counts) -> Counts:
         """Return the paths of the samples side: those of all strata together, as errors of one sample may jump."""
         strata, own = stratum_count(self.strata), self.settings
         return balanced_counts(
             Counts(own.sample_paths * strata * counts.paths, own.sample_response_paths * strata * counts.few)
         )
-
-    def _agreed(self, rotation: Rotation | None) -> Rotation | None:
-        """Return the same modes in all processes: where two are alike, rounding alone tells which is the first."""
-        return None if rotation is None else of_first_process(self.mesh, rotation)
-
-
-def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:
-    if operator is None:
-        return jnp.zeros((room, room))
-    return jnp.asarray(np.pad(operator, (0, room - operator.shape[0])))
 
 
 def make_plan(

@@ -14,6 +14,7 @@ from ...results import PathSample
 from ..engine.march import march
 from ..readout.curves import curves_of, starts_of, time_errors
 from ..readout.solution import Solution, read_paths, read_solution
+from .draws import make_replica
 from .errors import Replicas
 from .plan import Plan
 from .work import Work
@@ -65,18 +66,18 @@ def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
 def _solve(plan: Plan, work: Work, deadline: Deadline, number: int, half: bool) -> Done:
     """Solve one replica, in a separate thread."""
     deadline.check()
-    replica = plan.replica(
-        work.grid.nodes, work.counts, number, rotation=work.rotation, reference=work.reference, half=half
+    replica = make_replica(
+        plan, work.grid.nodes, work.counts, number, rotation=work.rotation, reference=work.reference, half=half
     )
     rows = march(replica, work.grid.blocks, plan.measure.count, deadline)
     solution = read_solution(replica, rows, work.grid.nodes)
     bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).reshape(work.grid.nodes, -1).max(axis=1) < OVERFLOW
-    settled = bounded(solution.averages) & (bounded(solution.L) if solution.basis is None else True)
+    settled = bounded(solution.averages) & (bounded(solution.L) if solution.whole else True)
     if not plan.explicit:
         disagreement = np.asarray(rows.disagreement)[: work.grid.nodes]
         settled &= disagreement <= plan.panels.settled_factor * plan.settings.iteration_part * plan.rtol
     bad = np.flatnonzero(~settled)
-    wanted = number == 0 and not half and not len(bad) and replica.merging is None
+    wanted = number == 0 and not half and not len(bad) and solution.whole
     sample = read_paths(work.grid, replica, rows, solution) if wanted else None
     return Done(solution, sample, int(bad[0] // work.grid.order) if len(bad) else None)
 

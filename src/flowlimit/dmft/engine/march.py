@@ -14,7 +14,6 @@ from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
 from ...numerics.devices import any_process, put_everywhere
 from .history import Node
-from .noises import noise_count
 from .panels.block import advance as advance_panel
 from .replica import Replica
 from .shards import on_devices
@@ -85,9 +84,8 @@ def _advance(
 
 def _start(replica: Replica, observables: int) -> tuple[Front, Rows]:
     initial = None if replica.explicit else _initial_averages(replica)
-    kept = None if replica.merging is None else replica.merging.rows
-    steps, merging = replica.paths.normals.shape[0], replica.merging
-    fresh = steps if merging is None else noise_count(steps, merging.rows, merging.fresh)
+    merging = replica.merging
+    kept, fresh = (None, replica.paths.normals.shape[0]) if merging is None else (merging.rows, merging.noises)
     noises = (1 + fresh * replica.site.flow.noise.on_samples) * (replica.explicit and replica.samples is None)
     kind = {"explicit": replica.explicit, "noises": noises, "initial": initial, "kept": kept}
     return start_front(replica.paths, kept), empty_rows(replica.paths, observables, replica.samples, **kind)

@@ -16,7 +16,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
 from .history import Node
-from .noises import FRESH, turn_noises
+from .noises import FRESH, noise_count, turn_noises
 from .state import Front, Rows, SampleRows, Total
 
 Matrix = Float[Array, "order twice"]
@@ -42,6 +42,15 @@ class Merging(eqx.Module):
     matrices: Float[Array, "levels order twice"]  # rows of 0 leave these coefficients out
     rows: int = eqx.field(static=True)
     fresh: int = eqx.field(static=True, default=FRESH)  # columns for fresh noises
+
+    @property
+    def noises(self) -> int:
+        """Columns that fresh noises have, and what they are turned into."""
+        return noise_count(self.places.shape[0], self.rows, self.fresh)
+
+    def noise_place(self, step: Node) -> Node:
+        """Return the column of a step's fresh noise."""
+        return step if self.noises == self.places.shape[0] else step % self.fresh
 
 
 def merge(merging: Merging, total: Total, step: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:

@@ -21,11 +21,6 @@ def noise_count(steps: int, rows: int, fresh: int) -> int:
     return min(steps, fresh + 2 * rows)
 
 
-def noise_place(step: Node, steps: int, columns: int, fresh: int) -> Node:
-    """Return the column of a step's fresh noise, of so many columns for so many steps."""
-    return step if columns == steps else step % fresh
-
-
 def turn_noises(step: Node, steps: int, rows: Rows, fresh: int) -> Rows:
     """Make space for the next noises, once all columns are used: columns are turned, which changes no product of rows.
 

@@ -33,6 +33,11 @@ class Solution:
     basis: np.ndarray | None = None  # of a history with fewer rows than steps: its normals, of those of all steps
 
     @property
+    def whole(self) -> bool:
+        """Whether operators have a row for each node: not where old steps are merged."""
+        return self.basis is None
+
+    @property
     def root_w(self) -> np.ndarray:
         """Root of C_w + sigma^2: G^-1 L, since C_f = G (C_w + sigma^2) G^T."""
         return self.L + self.R_w @ self.L if self.L_w is None else self.L_w

@@ -20,7 +20,7 @@ Columns = Float[np.ndarray, "_ columns"]
 
 def modes_of(grid: Grid, solution: Solution) -> Rotation:
     """Return the modes of a solve; where its history has fewer rows than steps, as many as it has rows."""
-    if solution.basis is not None:
+    if not solution.whole:
         size = np.linalg.norm(solution.root_w, axis=1, keepdims=True)
         floor = NEGLIGIBLE * size[0] + np.finfo(float).tiny
         effect = solution.R_w @ solution.L / np.maximum(size, floor)
@@ -94,7 +94,7 @@ def principal_rotation(F: Columns, effect: Columns) -> Rotation:
 def average(solutions: Sequence[Solution]) -> Solution:
     """Return the last solution with the operators of all on average, R_w and C_f: a reference with less noise."""
     last, count = solutions[-1], len(solutions)
-    if last.basis is not None:  # each has its own
+    if not last.whole:  # each has rows of its own
         return last
     own = _causal(last.L)[0]
     fresh = np.diagonal(own) > NO_INNOVATION * np.linalg.norm(own, axis=1)

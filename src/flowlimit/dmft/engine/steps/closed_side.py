@@ -13,7 +13,6 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from ..history import Node, before, times_history
-from ..noises import FRESH, noise_place
 from ..replica import Replica
 from ..samples_side import feedback_rows, noise_columns, root_rows
 from ..state import Rows
@@ -38,8 +37,7 @@ def close_outputs(
     scale = jnp.sqrt(target + setting.noise_var)
     if fresh_noise:
         own_noise = jnp.sqrt(steps.residual_variance(train))[None, None]
-        columns, fresh = rows.noises.shape[1] - 1, FRESH if replica.merging is None else replica.merging.fresh
-        column = 1 + noise_place(step, paths.normals.shape[0], columns, fresh)
+        column = 1 + (step if replica.merging is None else replica.merging.noise_place(step))
         noise = lax.dynamic_update_slice(noise, own_noise, (0, column))
         F = lax.dynamic_update_slice(F, noise_columns(paths, own_noise), (0, W.shape[1] + column))
     F = F / jnp.sqrt(kept)
