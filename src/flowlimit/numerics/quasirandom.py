@@ -6,25 +6,25 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 
+from .sobol import BITS, sobol_points
+
 Cloud = Float[np.ndarray, "points dims"]
 Weights = Float[np.ndarray, "points"]
 
 WELL_POSED = 1e-4
 """Least ratio of a Cholesky root's diagonal entries: rounding of 1e-16 becomes 1e-8 of what is orthogonalised."""
-BITS = 32
-"""Of a coordinate; scrambling costs their square. The outermost normal is 6.2."""
 
 
 def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
-    """Scrambled Sobol points as standard normals, a power of two of them; the first dimensions are the most even."""
+    """Scrambled Sobol points as standard normals, a power of two of them; the first dimensions are the most even.
+
+    The outermost normal is 6.2.
+    """
     if points < 1 or points & (points - 1):
         raise ValueError(f"points: given {points}, needs a power of two, for which Sobol points are balanced")
     if dims == 0:
         return np.zeros((points, 0))
-    from scipy.stats import qmc  # two seconds to import, which closed forms and runs need not wait for
-
-    uniform = qmc.Sobol(dims, scramble=True, bits=BITS, rng=rng).random(points)
-    return ndtri(np.clip(uniform, 0.5**BITS, 1.0 - 0.5**BITS))
+    return ndtri(np.clip(sobol_points(points, dims, rng), 0.5**BITS, 1.0 - 0.5**BITS))
 
 
 def widen(cloud: Cloud, factors: Mapping[int, float]) -> tuple[Cloud, Weights]:
