@@ -1,4 +1,6 @@
-"""Compiled programs kept between processes: jax's persistent cache, in a folder for this processor and these versions.
+"""Compiled programs kept between processes, in a folder for this processor and these versions.
+
+What the compiler makes is kept by jax's persistent cache, what it is given by `numerics.kept`.
 
 Nothing here loads jax, so that a command that computes nothing does not wait for it.
 """
@@ -20,6 +22,8 @@ SWITCH = "FLOWLIMIT_CACHE"
 """Environment variable: a folder to keep programs in, or "off"."""
 GIVEN = "JAX_COMPILATION_CACHE_DIR"
 """jax's own variable: who sets it has decided, and is not overruled."""
+LOWERED = "FLOWLIMIT_PROGRAMS"
+"""Where `numerics.kept` keeps what jax's cache does not."""
 MOST_BYTES = 2 * 1024**3
 """Of one folder; jax drops what was not used for longest."""
 MOST_FOLDERS = 3
@@ -62,6 +66,7 @@ def keep_programs(folder: str | Path | None = None) -> Path | None:
     """
     if folder is None and GIVEN in os.environ:
         return Path(os.environ[GIVEN])
+    os.environ.pop(LOWERED, None)
     place = _place(folder)
     if place is None:
         return None
@@ -79,8 +84,9 @@ def kept_programs() -> KeptPrograms | None:
     place = Path(os.environ[GIVEN]) if GIVEN in os.environ else _place(None)
     if place is None:
         return None
-    files = [path for path in place.glob("*-cache") if path.is_file()] if place.is_dir() else []
-    return KeptPrograms(place, len(files), sum(path.stat().st_size for path in files))
+    files = [path for path in place.iterdir() if path.is_file()] if place.is_dir() else []
+    number = sum(path.name.endswith("-cache") for path in files)
+    return KeptPrograms(place, number, sum(path.stat().st_size for path in files))
 
 
 def _place(folder: str | Path | None) -> Path | None:
@@ -128,6 +134,7 @@ def _drop_oldest(home: Path) -> None:
 
 def _tell_jax(place: Path) -> None:
     """Set jax's variables, which child processes inherit, and its settings if it is loaded."""
+    os.environ[LOWERED] = str(place)
     settings = {"jax_compilation_cache_dir": str(place), **SETTINGS}
     for name, value in settings.items():
         os.environ[name.upper()] = str(value)

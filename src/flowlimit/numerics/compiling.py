@@ -14,6 +14,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
+from .kept import Call, kept_program
+
 QUICK = {"xla_cpu_use_fusion_emitters": False}
 """Options of the compiler; one that it does not know is left out."""
 Donate = Literal["none", "all-except-first"]
@@ -54,12 +56,15 @@ def compiled(function: Callable[..., Any] | None = None, *, donate: Donate = "no
     if function is None:
         return partial(compiled, donate=donate)
     inner = eqx.filter_jit(function, donate=donate)
-    options = lambda: {"compiler_options": quick_options()} if quick_options() else {}
+    options: Callable[[], dict[str, Any]] = lambda: {"compiler_options": quick_options()} if quick_options() else {}
     outer = cache(lambda: eqx.filter_jit(function, donate=donate, **options()))
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        traced = any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))) or is_staged()
-        return (inner if traced else outer())(*args, **kwargs)  # options are for whole programs
+        if any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))) or is_staged():
+            return inner(*args, **kwargs)  # options are for whole programs
+        own = Call(function, (args, kwargs), donate != "none")
+        program = kept_program(own, options())
+        return outer()(*args, **kwargs) if program is None else program(own)
 
     return call

@@ -11,21 +11,27 @@ from ...numerics.compiling import compiled
 from ...numerics.devices import of_first_process, put_everywhere
 from ...numerics.merges import merging_matrices
 from ...numerics.streams import Purpose, stream
+from ...problem.laws import Target
 from ..engine.history import CHUNK
 from ..engine.merging import Merging
 from ..engine.replica import Reference, Replica
 from ..engine.shards import spread_paths, spread_samples
+from ..engine.site import Site
 from ..engine.state import Paths, SamplePaths, TaskNumbers
 from ..readout.solution import Solution
 from ..sampling.modes import Rotation, output_modes
-from ..sampling.paths import Cloud, Counts, crowd, doubled_room, draw_cloud, make_paths
+from ..sampling.paths import Cloud, Counts, Live, crowd, doubled_room, draw_cloud, make_paths
 from ..sampling.sample_paths import draw_sample_cloud
 from .plan import Plan
 
 MATCHED = 0.9
 """Dimensions per path whose moments are matched where nothing but moments counts: as many as rounding allows."""
 
-_make_paths = compiled(make_paths)
+
+@compiled
+def _make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
+    paths = make_paths(site, law, strata, counts, cloud)
+    return doubled_room(paths) if half else paths
 
 
 def make_replica(
@@ -85,8 +91,7 @@ def _paths(plan: Plan, counts: Counts, cloud: Cloud, *, half: bool) -> Paths:
     if plan.mesh is not None:  # what is large goes to its device directly
         cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])
     law = plan.rough_law if half and plan.rough_law is not None else plan.law
-    paths = _make_paths(plan.site, law, plan.strata, counts, cloud)
-    paths = doubled_room(paths) if half else paths
+    paths = _make_paths(plan.site, law, plan.strata, counts, cloud, half=half)
     if plan.mesh is None:
         return paths
     return spread_paths(plan.mesh, paths, *(np.concatenate([x, x], axis=-1) if half else x for x in large))
@@ -116,5 +121,5 @@ def _agreed(plan: Plan, rotation: Rotation | None) -> Rotation | None:
 
 def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:
     if operator is None:
-        return jnp.zeros((room, room))
+        return jnp.asarray(np.zeros((room, room)))
     return jnp.asarray(np.pad(operator, (0, room - operator.shape[0])))

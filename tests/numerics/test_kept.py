@@ -1,0 +1,134 @@
+"""Lowered programs on disk: a later process finds them, and no wrong one."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from flowlimit.numerics import kept
+from flowlimit.numerics.kept import ENDING, Call, kept_program
+from flowlimit.numerics.kinds import UnknownKindError
+
+LIMIT = """
+import sys
+import jax
+import flowlimit as fl
+
+traced = []
+jax.monitoring.register_event_duration_secs_listener(
+    lambda name, seconds, **_: traced.append(seconds) if name.endswith("jaxpr_trace_duration") else None
+)
+
+class Own(fl.DiagonalLinear):
+    def weight(self, t, theta):
+        return FACTOR * fl.DiagonalLinear.weight(self, t, theta)
+
+model = Own(0.3, weight_decay=0.1) if FACTOR else fl.DiagonalLinear(0.3)
+fl.keep_programs(sys.argv[1])
+task = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
+limit = fl.solve_dmft(model, task, fl.GradientDescent(0.1, num_steps=3), rtol=0.3, throw=False)
+print(limit.train_error.tolist(), sum(traced) if FACTOR == 0 else "")
+"""
+
+
+def run(folder, factor=0):
+    kept_variables = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "FLOWLIMIT_"))}
+    code = LIMIT.replace("FACTOR", str(factor))
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True, env=kept_variables
+    )
+    errors, seconds = done.stdout.rsplit(" ", 1)
+    return errors, seconds.strip()
+
+
+def files(folder):
+    return sorted(folder.rglob(f"*{ENDING}"))
+
+
+def test_a_second_process_traces_nothing_large(tmp_path):
+    errors, first = run(tmp_path)
+    known = files(tmp_path)
+    again, second = run(tmp_path)
+    assert (again, files(tmp_path)) == (errors, known)  # bit by bit
+    assert len(known) >= 3
+    assert float(second) < 0.3 * float(first)
+    for path in known:  # damaged: made again
+        path.write_bytes(path.read_bytes()[:-100])
+    assert run(tmp_path)[0] == errors
+
+
+def test_a_model_of_the_users_is_not_kept(tmp_path):
+    """Its methods may change under the same name."""
+    one = run(tmp_path, factor=1.0)
+    assert not any(b"advance_blocks" in path.read_bytes() for path in files(tmp_path))
+    assert run(tmp_path, factor=2.0) != one
+
+
+def doubled(x, *, times):
+    return {"twice": 2 * x, "said": times}
+
+
+doubled.__module__ = "flowlimit.tests"
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setenv(kept.FOLDER, str(tmp_path))
+    monkeypatch.setattr(kept, "_PROGRAMS", {})
+    return tmp_path
+
+
+def test_results_that_are_no_arrays(folder):
+    for _ in range(2):  # lowered, then read
+        call = Call(doubled, ((np.arange(3.0),), {"times": "two"}), donate=False)
+        found = kept_program(call, {})(call)
+        np.testing.assert_array_equal(found["twice"], [0.0, 2.0, 4.0])
+        assert found["said"] == "two"
+        kept._PROGRAMS.clear()
+    assert len(files(folder)) == 1
+
+
+def test_other_settings_are_another_kind(folder):
+    for precision in ("float32", "highest"):
+        with jax.default_matmul_precision(precision):
+            assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {})
+    assert len(files(folder)) == 2
+
+
+def test_other_versions_are_another_kind(folder, monkeypatch):
+    for number in ("1", "2"):
+        monkeypatch.setattr(kept, "_versions", lambda own=number: own)
+        kept._PROGRAMS.clear()
+        assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {})
+    assert len(files(folder)) == 2
+
+
+def test_files_do_not_pile_up(folder, monkeypatch):
+    monkeypatch.setattr(kept, "MOST_FILES", 3)
+    for size in range(1, 7):
+        assert kept_program(Call(doubled, ((jnp.zeros(size),), {"times": 1}), donate=False), {})
+    assert len(files(folder)) == 3
+
+
+def test_nothing_is_kept_unless_asked_for(monkeypatch, folder):
+    monkeypatch.delenv(kept.FOLDER)
+    assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {}) is None
+    assert not files(folder)
+
+
+def test_what_fails_is_left_to_the_usual_way(folder):
+    def fails(x):
+        raise ValueError("no")
+
+    fails.__module__, fails.__qualname__ = "flowlimit.tests", "fails"
+    assert kept_program(Call(fails, ((jnp.zeros(2),), {}), donate=False), {}) is None
+    assert not files(folder)
+
+
+def test_a_lambda_has_no_kind():
+    with pytest.raises(UnknownKindError):
+        _ = Call(lambda x: x, ((jnp.zeros(2),), {}), donate=False).kind
