@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.blas import one_thread_each
 from ..numerics.blocks import Blocks, steps
 from ..problem.flow import make_flow
 from ..problem.models import Model
@@ -37,6 +38,7 @@ Nouns = tuple[Model, Task, Training]
 Pick = Callable[[Nouns], Scalar]
 
 
+@one_thread_each()
 def differentiate(
     plan: Plan, nouns: Nouns, pick: Pick, grid: Grid, counts: Counts, rotation: Rotation, replicas: int
 ) -> dict[str, Float[np.ndarray, "replicas saves"]]:

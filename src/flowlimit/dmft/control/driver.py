@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...numerics.blas import one_thread_each
 from ...numerics.blocks import Edges
 from ...numerics.deadline import Deadline, OutOfTimeError
 from ...numerics.devices import any_process, of_first_process
@@ -56,6 +57,7 @@ def unsolved(outcome: Outcome) -> Solved:
     return Solved(None, Replicas(), [], None, outcome, SolveStats())
 
 
+@one_thread_each()
 def solve(
     plan: Plan,
     saves: Saves,
