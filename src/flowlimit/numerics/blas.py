@@ -1,6 +1,6 @@
 """Threads of NumPy's and SciPy's linear algebra, which the compiled programs call for their factorisations as well.
 
-Replicas are solved side by side, a thread each. Factorisations of their small matrices on threads of their own, as many
+Replicas are solved side by side, a thread each. Factorisations of their small matrices on further threads, as many
 as there are cores, wait for each other: on two cores limits took up to twice as long.
 """
 
