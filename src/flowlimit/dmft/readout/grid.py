@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from ...numerics.blocks import Blocks, Edges, interpolation, panels_of, step_counts, steps
+from ...numerics.blocks import Blocks, Edges, Interpolation, interpolation, panels_of, step_counts, steps
 from ...numerics.gauss import gauss_rule
 from ...problem.clocks import Clock
 from .ruler import IN_TIME, Ruler, ruler_of
@@ -82,7 +82,13 @@ class Grid:
     def _of_saves(self, function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
         if self.edges is None:
             return function(self.to_saves @ values)
-        return interpolation(self.edges, self.order, self.places, self.ruler.step).apply(function, values)
+        return self._interpolation.apply(function, values)
+
+    @cached_property
+    def _interpolation(self) -> Interpolation:
+        """What leads from nodes of panels to the saved times: every curve of every replica asks for it."""
+        assert self.edges is not None
+        return interpolation(self.edges, self.order, self.places, self.ruler.step)
 
     def spread(self, per_block: Float[np.ndarray, "blocks"]) -> Saves:
         """Return each saved time's number from one number per block."""
