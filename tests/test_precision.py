@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.problem.checks import number, vector
 
 TASK = fl.Regression(2.0, noise_var=0.1, target=fl.Normal())
 FLAGS = {
@@ -52,6 +53,16 @@ def test_numbers_do_not_depend_on_flags(plain, flags):
     for one, two in zip(plain, again, strict=True):
         assert np.asarray(two).dtype == np.float64
         assert (np.asarray(one) == np.asarray(two)).all()
+
+
+def test_numbers_given_to_any_verb_are_double():
+    """Those of verbs that compute nothing with jax, too: 0.1 in single precision is no step of this training."""
+    training = fl.GradientDescent(0.1, num_steps=5)
+    with jax.enable_x64(False):
+        runs = fl.simulate(fl.Linear(), TASK, training, dim=20, trials=2, key=3)
+        assert fl.compare(runs, runs, at=[0.1, 0.2]).times.tolist() == [0.1, 0.2]
+        assert float(number("time")(0.1)) == 0.1
+        assert vector("at")([0.1]).dtype == np.float64
 
 
 def test_traced_numbers_in_single_precision_are_refused():

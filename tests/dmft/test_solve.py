@@ -250,3 +250,15 @@ def test_refusals(arguments, message):
     given = {"model": fl.DiagonalLinear(0.3), "task": TASK, "training": fl.GradientFlow(1.0)} | arguments
     with pytest.raises((ValueError, TypeError), match=message):
         fl.solve_dmft(**given)
+
+
+def test_panels_that_never_settle_are_not_blamed_on_the_limit_alone():
+    """A solve with too few paths ends like one whose limit is infinite: the words name both, with what to try."""
+    solver = fl.PanelSolver(most_iterations=1)
+    limit = fl.solve_dmft(
+        fl.DiagonalLinear(0.3), TASK, fl.GradientFlow(5.0), rtol=0.1, solver=solver, throw=False, progress=False
+    )
+    assert limit.result.code is fl.Code.DIVERGED
+    assert "either the limit is not finite" in limit.result.message
+    advice = limit.result.message.partition("try solver=")[2]
+    assert eval(advice, {"fl": fl}).first_paths > solver.first_paths  # it can be pasted

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..numerics.precision import own_settings
 from ..numerics.shown import shown
 from ..types import Number, Scalar, is_traced
 
@@ -122,8 +123,9 @@ def names_of(name: str, value: Any, example: str) -> tuple[str, ...]:
     return words
 
 
+@own_settings()
 def as_float(name: str, value: Any, fix: str) -> Array:
-    """Convert to a float64 array, or refuse by name; ``fix`` says what is needed."""
+    """Convert to a float64 array, also in a program in single precision, or refuse by name; ``fix``: what is needed."""
     if isinstance(value, bool | np.bool_ | str | bytes | complex) or value is None:
         raise TypeError(f"{name}: given {shown(value)}, {fix}")
     if is_traced(value) and value.dtype == jnp.float32:

@@ -80,10 +80,18 @@ def solve(
     except StoppedError:
         outcome = Outcome(Code.STOPPED, f"stopped on request at: {watch.at}")
     except BlowUpError as error:
-        outcome = Outcome(Code.DIVERGED, f"{error}; is its limit finite there?")
+        outcome = Outcome(Code.DIVERGED, f"{error}; {_advice(plan)}")
     except MemoryError as error:
         outcome = Outcome(Code.MEMORY, str(error))
     return _finish(plan, _held(plan, work, saves, ending), outcome, deadline)
+
+
+def _advice(plan: Plan) -> str:
+    more = plan.settings.level_factor * plan.settings.first_paths
+    return (
+        f"either the limit is not finite there: take an earlier horizon; or paths are too few for late times: try "
+        f"solver=fl.PanelSolver(first_paths={more}, lowest_level=0)"
+    )
 
 
 def _choose(plan: Plan, work: Work, saves: Saves, ending: FindEnding) -> Choice:

@@ -41,10 +41,10 @@ class RoomError(Exception):
 
 
 class BlowUpError(Exception):
-    """No panel is short enough: the training ceases to be finite at ``time``."""
+    """No panel after ``time`` is short enough: the training ceases to be finite, or its paths are too few."""
 
     def __init__(self, time: float) -> None:
-        super().__init__(f"the training ceases to be finite at time {time:g}")
+        super().__init__(f"no panel after time {time:g} could be solved, however short")
         self.time = time
 
 
