@@ -41,19 +41,11 @@ def with_row(
 
 def times_history(rows: Float[Array, "q N"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q M"]:
     """``rows @ history`` over the nodes before ``node``."""
-    return times_histories(node, (rows, history))
-
-
-def times_histories(node: Node, *pairs: tuple[Float[Array, "q N"], Float[Array, "N M"]]) -> Float[Array, "q M"]:
-    """Return the sum of ``rows @ history`` over pairs of them, in one pass over the nodes before ``node``."""
 
     def add(i: Int[Array, ""], total: Float[Array, "q M"]) -> Float[Array, "q M"]:
-        for rows, history in pairs:
-            left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
-            total = total + left @ lax.dynamic_slice_in_dim(history, i * CHUNK, CHUNK, axis=0)
-        return total
+        left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
+        return total + left @ lax.dynamic_slice_in_dim(history, i * CHUNK, CHUNK, axis=0)
 
-    rows, history = pairs[0]
     return lax.fori_loop(0, chunks_before(node), add, jnp.zeros((rows.shape[0], history.shape[1])))
 
 

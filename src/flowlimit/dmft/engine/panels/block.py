@@ -16,13 +16,14 @@ from jaxtyping import Array, Bool, Float, Int
 from ....numerics.blocks import Blocks
 from ....types import Scalar
 from ...settings import Iteration
-from ..history import Node, before, onto_history, times_histories, times_history
+from ..history import Node, before, onto_history, times_history
 from ..replica import Replica
 from ..samples_side import Feedback, Root, feedback_rows, like_reference, noise_columns, root_rows
 from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
 from ..weighting import response_weights
 from .correction import corrected_response, corrected_root
+from .stein import own_covariance, scaled_response
 from .weights_side import (
     Collocation,
     Linearised,
@@ -79,7 +80,7 @@ def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), _fresh(L, node))
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
-    equations = _equations(replica, block, node, front, rows, G, root)
+    equations = _equations(replica, block, node, front, rows, G, _noise(replica, node, root))
     theta = _follow(replica, equations, better_start(equations, (theta, moving)))
     return Guess(theta, equations.weight(theta), R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
 
@@ -96,13 +97,17 @@ def _fresh(L: Float[Array, "q N"], node: Node) -> Bool[Array, "q"]:
 
 
 def _equations(
-    replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, root: Root
+    replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, noise: NodePaths
 ) -> Collocation:
     """Return the block's equations at given operators: g = z/delta + memory of earlier blocks + G (w - w*)."""
-    # z/delta with z = sqrt(delta) L normals, eq. (gf_g); both rows are zero from where nothing is known yet
-    noise = (root.L / jnp.sqrt(replica.setting.aspect_ratio), replica.paths.normals)
-    source = times_histories(node + root.L.shape[0], noise, (G.past, rows.W))
+    source = noise + times_history(G.past, rows.W, node)
     return Collocation(replica.site, block, G.own, front.theta, source, replica.paths.w_star, replica.paths.root)
+
+
+def _noise(replica: Replica, node: Node, root: Root) -> NodePaths:
+    """Return z/delta with z = sqrt(delta) L normals, eq. (gf_g); L is zero from where nothing is known yet."""
+    rows = root.L / jnp.sqrt(replica.setting.aspect_ratio)
+    return times_history(rows, replica.paths.normals, node + len(rows))
 
 
 def _linearise_few(replica: Replica, equations: Collocation, theta: NodeTheta) -> Linearised:
@@ -128,19 +133,25 @@ def _follow(replica: Replica, equations: Collocation, theta: NodeTheta) -> NodeT
 
 def _iterate(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> Guess:
     setting, paths = replica.setting, replica.paths
-    equations = _equations(replica, block, node, front, rows, guess.G, guess.root)
+    noise = _noise(replica, node, guess.root)
+    equations = _equations(replica, block, node, front, rows, guess.G, noise)
     theta, immediate = newton_paths(equations, guess.theta)
     W = equations.weight(theta)
     at = _linearise_few(replica, equations, theta)
     weights = jax.vmap(partial(response_weights, paths))(immediate)
-    mean = block_response(at, block_tangents(block, at), guess.G.past, front.tangent, rows.response, node, weights)
-    mean, square = paths.total((mean, paths.probability @ paths.w_star**2))
-    R = _correct_response(replica, node, rows, guess, -mean / setting.aspect_ratio)  # eq. (dmft_Rw)
+    known_at = (guess.G.past, front.tangent, rows.response, node)
+    covariance = own_covariance(rows, guess.root, node)
+    response = block_response(at, block_tangents(block, at), *known_at, weights, covariance[:, -1])
+    mean, square = paths.total((response.mean, paths.probability @ paths.w_star**2))
+    R = -mean / setting.aspect_ratio  # eq. (dmft_Rw)
+    variance = jnp.sum(guess.root.L**2, axis=1) / setting.aspect_ratio
+    R = scaled_response(paths, R, covariance, response.along, immediate, W, noise, variance)
+    R = _correct_response(replica, node, rows, guess, R)
     G = feedback_rows(R, rows.G, node)
     centre = times_history(G.past, rows.W, node) + G.own @ W
-    noise = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
+    labels = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
     scale = jnp.sqrt(square + setting.noise_var)
-    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, noise[:, None])], axis=1)
+    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, labels[:, None])], axis=1)
     rule, (_, known, given) = _rule(replica), _known(replica, node, len(W))
     fresh = jnp.where(given, _fresh(known, node), guess.root.fresh)
     settled = (guess.change < rule.chosen) | (guess.iterations >= rule.chosen_after) | given
@@ -203,7 +214,7 @@ def _relative_change(
 
 def _accept(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:
     q, (k, M) = block.times.shape[0], front.theta.shape
-    equations = _equations(replica, block, node, front, rows, guess.G, guess.root)
+    equations = _equations(replica, block, node, front, rows, guess.G, _noise(replica, node, guess.root))
     p = replica.site.drift(block.times, guess.theta, equations.source + guess.G.own @ guess.W, equations.root)
     theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
     at = _linearise_few(replica, equations, guess.theta)

@@ -150,6 +150,13 @@ def block_tangents(block: Blocks, at: Linearised) -> Tangents:
     return Tangents(both[:, :k].reshape(q, k, k, few), both[:, k:].reshape(q, k, q, few))
 
 
+class Response(NamedTuple):
+    """E[dW] for a block's rows, and every path's response to a source along one direction in time."""
+
+    mean: Float[Array, "nodes N"]
+    along: Float[Array, "nodes few"]
+
+
 def block_response(
     at: Linearised,
     tangents: Tangents,
@@ -158,21 +165,32 @@ def block_response(
     history: Float[Array, "N N few"],
     node: Node,
     weights: Float[Array, "nodes few"],
-) -> Float[Array, "nodes N"]:
-    """Return E[dW] for the block's rows, each with its weights, one chunk of columns after the other."""
-    q = at.W.shape[0]
-    weighted = at.slopes.C * weights[:, None]
-    by_start, by_g = (at_every_node(weighted, dtheta) for dtheta in (tangents.from_start, tangents.from_g))
+    direction: Float[Array, "N"],
+) -> Response:
+    """Return the response of the block's rows, each with its weights, one chunk of columns after the other."""
+    q, k, few = at.residual.shape
+    by_start, by_g = (at_every_node(at.slopes.C, dtheta) for dtheta in (tangents.from_start, tangents.from_g))
+    weighted = tuple(part * weights[:, None] for part in (by_start, by_g))
+    past, own = before(direction[None], node)[0], lax.dynamic_slice_in_dim(direction, node, q)
 
-    def put(column: Int[Array, ""], rows: Float[Array, "nodes N"]) -> Float[Array, "nodes N"]:
+    def put(column: Int[Array, ""], carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        rows, start_along, g_along = carry
         dg = times_tangents(G, history, column, node)
         dstart = lax.dynamic_slice_in_dim(start, column * CHUNK, CHUNK, axis=1)
-        part = jnp.einsum("ikp,knp->in", by_start, dstart) + jnp.einsum("imp,mnp->in", by_g, dg)
-        return lax.dynamic_update_slice_in_dim(rows, part, column * CHUNK, axis=1)
+        part = jnp.einsum("ikp,knp->in", weighted[0], dstart) + jnp.einsum("imp,mnp->in", weighted[1], dg)
+        now = lax.dynamic_slice_in_dim(past, column * CHUNK, CHUNK)[None, :, None]
+        return (
+            lax.dynamic_update_slice_in_dim(rows, part, column * CHUNK, axis=1),
+            start_along + jnp.sum(now * dstart, axis=1),
+            g_along + jnp.sum(now * dg, axis=1),
+        )
 
-    rows = before(lax.fori_loop(0, chunks_before(node), put, jnp.zeros((q, G.shape[1]))), node)
+    nothing = jnp.zeros((q, G.shape[1])), jnp.zeros((k, few)), jnp.zeros((q, few))
+    rows, start_along, g_along = lax.fori_loop(0, chunks_before(node), put, nothing)
+    along = jnp.sum(by_start * start_along[None], axis=1) + jnp.sum(by_g * (g_along + own[:, None])[None], axis=1)
     # the block's own columns: a source at one of its nodes
-    return lax.dynamic_update_slice_in_dim(rows, jnp.sum(by_g, axis=-1), node, axis=1)
+    rows = lax.dynamic_update_slice_in_dim(before(rows, node), jnp.sum(weighted[1], axis=-1), node, axis=1)
+    return Response(rows, along)
 
 
 def advance_tangents(
