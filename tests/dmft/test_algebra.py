@@ -93,7 +93,7 @@ def test_the_few_have_the_averages_of_all():
     """Two functions of the immediate response average to the same, and what goes with it is averaged better."""
     speed, probability = np.exp(np.random.default_rng(1).normal(size=4000)), np.full(4000, 1 / 4000)
     paths, share = _paths(200, probability), np.full(200, 1 / 200)
-    weights = np.asarray(response_weights(paths, jnp.asarray(speed)))
+    weights = np.asarray(response_weights(paths, jnp.asarray(speed)[None]))[0]
     typical = probability @ speed
     for function in (np.ones_like, lambda x: x, lambda x: x / (x + typical)):
         assert weights @ function(speed[:200]) == pytest.approx(probability @ function(speed), rel=1e-5)
@@ -107,7 +107,7 @@ def test_the_few_have_the_averages_of_all():
 def test_paths_that_are_alike_keep_their_weights(speed):
     """A linear flow has one response on all paths: nothing is to be made up for, also not by rounding."""
     paths = _paths(20, np.full(100, 0.01))
-    weights, slope = jax.jvp(lambda speed: response_weights(paths, speed), (jnp.full(100, speed),), (jnp.ones(100),))
+    weights, slope = jax.jvp(lambda x: response_weights(paths, x[None])[0], (jnp.full(100, speed),), (jnp.ones(100),))
     assert np.asarray(weights) == pytest.approx(np.asarray(paths.few_probability), rel=1e-12)
     assert np.isfinite(np.asarray(slope)).all()
 

@@ -9,41 +9,53 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
+from ...numerics.pathwise import solve_pathwise
 from .state import Paths, Total
 
 RIDGE = 1e-8
 """Relative to the largest: functions of numbers that are all alike, as in a linear flow, are one and the same."""
 
 
-def response_weights(paths: Paths, immediate: Float[Array, "M"]) -> Float[Array, "few"]:
+def response_weights(paths: Paths, immediate: Float[Array, "nodes M"]) -> Float[Array, "nodes few"]:
     """Return weights of the few paths, with which functions of the immediate response average as over all paths."""
     few, features = paths.few_probability, response_features(paths, immediate)
-    own = features[:, : few.shape[0]]
-    square, missing = paths.total(((own * few[None]) @ own.T, features @ paths.probability - own @ few))
-    return few * (1.0 + _solve(square, missing) @ own)
+    own = features[..., : few.shape[0]]
+    square, missing = paths.total((_products(own, few), features @ paths.probability - own @ few))
+    return few[None] * (1.0 + _combined(_solve(square, missing), own))
 
 
-def response_features(paths: Paths, immediate: Float[Array, "M"]) -> Float[Array, "features M"]:
+def response_features(paths: Paths, immediate: Float[Array, "nodes M"]) -> Float[Array, "features nodes M"]:
     """Return what the weights match: a constant, the speed of a path, and a bounded function of it."""
-    speed = immediate / _size(paths.total(jnp.abs(immediate) @ paths.probability))
+    speed = immediate / _size(paths.total(jnp.abs(immediate) @ paths.probability))[:, None]
     bounded = jnp.abs(speed) / (1.0 + jnp.abs(speed))  # powers would have weights of either sign in heavy tails
     return jnp.stack([jnp.ones_like(speed), speed, bounded])
 
 
 def residual(
-    features: Float[Array, "features n"], values: Float[Array, "n"], weight: Float[Array, "n"], total: Total
-) -> Float[Array, "n"]:
-    """Return what a weighted regression on the features leaves of values."""
-    square, with_values = total(((features * weight[None]) @ features.T, (features * weight[None]) @ values))
-    return values - _solve(square, with_values) @ features
+    features: Float[Array, "features nodes n"], values: Float[Array, "nodes n"], weight: Float[Array, "n"], total: Total
+) -> Float[Array, "nodes n"]:
+    """Return what a weighted regression on the features leaves of values, node by node."""
+    square, right = total((_products(features, weight), (features * values[None]) @ weight))
+    return values - _combined(_solve(square, right), features)
 
 
-def _solve(square: Float[Array, "features features"], right: Float[Array, "features"]) -> Float[Array, "features"]:
-    norm = _size(jnp.sqrt(jnp.diagonal(lax.stop_gradient(square))))
-    matrix = square / norm[:, None] / norm[None] + RIDGE * jnp.eye(len(norm))
-    return jnp.linalg.solve(matrix, right / norm) / norm
+def _products(features: Float[Array, "features nodes n"], weight: Float[Array, "n"]) -> Float[Array, "all all nodes"]:
+    return (features[:, None] * features[None]) @ weight
 
 
-def _size(values: Float[Array, "*features"]) -> Float[Array, "*features"]:
+def _combined(factors: Float[Array, "features nodes"], features: Float[Array, "features nodes n"]):
+    return jnp.sum(factors[:, :, None] * features, axis=0)
+
+
+def _solve(
+    square: Float[Array, "features features nodes"], right: Float[Array, "features nodes"]
+) -> Float[Array, "features nodes"]:
+    count = len(right)
+    norm = _size(jnp.sqrt(lax.stop_gradient(jnp.stack([square[i, i] for i in range(count)]))))
+    matrix = square / norm[:, None] / norm[None] + RIDGE * jnp.eye(count)[:, :, None]
+    return solve_pathwise(matrix, (right / norm)[:, None])[:, 0] / norm
+
+
+def _size(values: Float[Array, "..."]) -> Float[Array, "..."]:
     """Return sizes to divide by, which cancel: where there is nothing 1, and nothing to differentiate."""
     return lax.stop_gradient(jnp.where(values > 0.0, values, 1.0))

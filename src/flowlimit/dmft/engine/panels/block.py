@@ -5,10 +5,8 @@ z, computes the response R_w of the paths, then G and the root of C_f; it conver
 equations do, with no damping.
 """
 
-from functools import partial
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
@@ -138,7 +136,7 @@ def _iterate(replica: Replica, block: Blocks, node: Node, front: Front, rows: Ro
     theta, immediate = newton_paths(equations, guess.theta)
     W = equations.weight(theta)
     at = _linearise_few(replica, equations, theta)
-    weights = jax.vmap(partial(response_weights, paths))(immediate)
+    weights = response_weights(paths, immediate)
     known_at = (guess.G.past, front.tangent, rows.response, node)
     covariance = own_covariance(rows, guess.root, node)
     response = block_response(at, block_tangents(block, at), *known_at, weights, covariance[:, -1])

@@ -10,14 +10,10 @@ error that the paths tell: what is left of the responses, and of w z, once all i
 Early, and where all coordinates respond alike, it is the paths' responses that are better, by far.
 """
 
-from functools import partial
-
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from ....types import Scalar
 from ..history import Node
 from ..samples_side import Root
 from ..state import Paths, Rows
@@ -55,9 +51,9 @@ def scaled_response(
     """
     seen = paths.total((W * z) @ paths.probability)
     told = -jnp.sum(R * covariance.T, axis=1)  # R_w = -E[dw/dz'] / delta, and E[z' z'] = covariance / delta
-    error, size = jax.vmap(partial(_path_error, paths))(each, immediate)
+    error, size = _path_error(paths, each, immediate)
     of_paths = error * jnp.abs(seen)
-    of_lemma = (jax.vmap(partial(_lemma_error, paths))(W, z, variance) + LEAST * jnp.abs(seen)) * jnp.abs(size)
+    of_lemma = (_lemma_error(paths, W, z, variance) + LEAST * jnp.abs(seen)) * jnp.abs(size)
     better = of_paths > 0.0
     share = jnp.where(better, 1.0 / (1.0 + (of_lemma / jnp.where(better, of_paths, 1.0)) ** POWER), 0.0)
     known = jnp.abs(told) > jnp.finfo(R.dtype).tiny
@@ -65,22 +61,28 @@ def scaled_response(
     return R * (1.0 + lax.stop_gradient(share) * change)[:, None]
 
 
-def _lemma_error(paths: Paths, W: Float[Array, "M"], z: Float[Array, "M"], variance: Scalar) -> Scalar:
-    """Return the error of E[w z] at one node: of what is not linear in z, and of moments that are not matched."""
-    features = jnp.stack([jnp.ones_like(z), z, paths.w_star, paths.w_star * z])
-    rest = residual(features, W, paths.probability, paths.total)
-    square, own, both = paths.total(
-        (jnp.sum((paths.probability * rest * z) ** 2), z**2 @ paths.probability, (W * z) @ paths.probability)
+def _lemma_error(
+    paths: Paths, W: Float[Array, "q M"], z: Float[Array, "q M"], variance: Float[Array, "q"]
+) -> Float[Array, "q"]:
+    """Return the errors of E[w z]: of what is not linear in z, told by the few, and of moments that are not matched."""
+    every, few = paths.probability, paths.few_probability
+    own_W, own_z, target = (x[..., : len(few)] for x in (W, z, jnp.broadcast_to(paths.w_star[None], z.shape)))
+    features = jnp.stack([jnp.ones_like(own_z), own_z, target, target * own_z])
+    rest = residual(features, own_W, few, paths.total)
+    square, size, of_few, seen, own = paths.total(
+        ((rest * own_z) ** 2 @ few**2, every @ every, few @ few, (W * z) @ every, z**2 @ every)
     )
     known = variance > 0.0
     unmatched = jnp.where(known, own / jnp.where(known, variance, 1.0) - 1.0, 0.0)
-    return jnp.sqrt(square) + jnp.abs(unmatched * both)
+    return jnp.sqrt(square * size / of_few) + jnp.abs(unmatched * seen)
 
 
-def _path_error(paths: Paths, each: Float[Array, "few"], immediate: Float[Array, "M"]) -> tuple[Scalar, Scalar]:
-    """Return the standard error of the average response at one node, of paths with weights, and the average."""
+def _path_error(
+    paths: Paths, each: Float[Array, "q few"], immediate: Float[Array, "q M"]
+) -> tuple[Float[Array, "q"], Float[Array, "q"]]:
+    """Return the standard errors of the average responses, of paths with weights, and the averages."""
     few = paths.few_probability
-    features = response_features(paths, immediate)[:, : len(few)]
+    features = response_features(paths, immediate)[..., : len(few)]
     rest = residual(features, each, few, paths.total)
-    square, size = paths.total((jnp.sum((few * rest) ** 2), each @ few))
+    square, size = paths.total((rest**2 @ few**2, each @ few))
     return jnp.sqrt(square), size

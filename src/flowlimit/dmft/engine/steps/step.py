@@ -1,8 +1,5 @@
 """One step of gradient descent: both sides are explicit."""
 
-from functools import partial
-
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
@@ -28,7 +25,7 @@ def advance_step(replica: Replica, block: Blocks, step: Node, front: Front, rows
     W = site.weights(t, theta, paths.root) - centre(site, paths)
     A, _, C = site.jacobians(t, theta, jnp.zeros((c, theta.shape[1])), paths.root)
     dW = apply_pathwise(C[..., :few], front.tangent)  # columns before the node
-    weights = jax.vmap(partial(response_weights, paths))(jnp.einsum("ckp,kcp->cp", C, A))
+    weights = response_weights(paths, jnp.einsum("ckp,kcp->cp", C, A))
     mean = paths.total(jnp.einsum("cnp,cp->cn", dW, weights))
     R_w = before(-mean / setting.aspect_ratio, node)  # eq. (dmft_Rw)
     out = (close_outputs if replica.samples is None else sample_outputs)(replica, step, node, rows, W, R_w)
