@@ -23,7 +23,7 @@ SWITCH = "FLOWLIMIT_CACHE"
 GIVEN = "JAX_COMPILATION_CACHE_DIR"
 """jax's own variable: who sets it has decided, and is not overruled."""
 LOWERED = "FLOWLIMIT_PROGRAMS"
-"""Where `numerics.kept` keeps what jax's cache does not."""
+"""Environment variable: where `numerics.kept` keeps what jax's cache does not; child processes inherit it."""
 MOST_BYTES = 2 * 1024**3
 """Of one folder; jax drops what was not used for longest."""
 MOST_FOLDERS = 3
@@ -117,12 +117,17 @@ def _make(place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         _drop_oldest(place.parent)
         place.mkdir(mode=0o700, exist_ok=True)
+    refuse_foreign(place)
+    os.utime(place)
+
+
+def refuse_foreign(place: Path) -> None:
+    """Raise `PermissionError` for a folder in which others could plant programs."""
     about = place.stat()
     if hasattr(os, "getuid") and about.st_uid != os.getuid():
         raise PermissionError(f"{place} belongs to another user")
     if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(f"{place} can be written by others (chmod 700 mends it)")
-    os.utime(place)
 
 
 def _drop_oldest(home: Path) -> None:

@@ -77,7 +77,7 @@ doubled.__module__ = "flowlimit.tests"
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
-    monkeypatch.setenv(kept.FOLDER, str(tmp_path))
+    monkeypatch.setenv(kept.LOWERED, str(tmp_path))
     monkeypatch.setattr(kept, "_PROGRAMS", {})
     return tmp_path
 
@@ -115,7 +115,14 @@ def test_files_do_not_pile_up(folder, monkeypatch):
 
 
 def test_nothing_is_kept_unless_asked_for(monkeypatch, folder):
-    monkeypatch.delenv(kept.FOLDER)
+    monkeypatch.delenv(kept.LOWERED)
+    assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {}) is None
+    assert not files(folder)
+
+
+def test_a_folder_that_others_can_write_is_not_read(folder):
+    """Whoever can plant a file there could run code here, also if the variable was set without our check."""
+    folder.chmod(0o777)
     assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {}) is None
     assert not files(folder)
 

@@ -22,10 +22,9 @@ import equinox as eqx
 import jax
 from jax import export
 
+from ..program_cache import LOWERED, refuse_foreign
 from .kinds import UnknownKindError, words
 
-FOLDER = "FLOWLIMIT_PROGRAMS"
-"""Environment variable with the folder; set by `keep_programs`, for child processes as well."""
 ENDING = ".lowered"
 MOST_FILES = 500
 """What was written first goes when there are more; a file has 5 to 300 kB."""
@@ -121,7 +120,7 @@ _LOCK = Lock()
 
 def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
     """Return the program of a call, from the folder or into it; None where programs are not kept, or not such a one."""
-    folder = os.environ.get(FOLDER)
+    folder = os.environ.get(LOWERED)
     if not folder:
         return None
     known = folder, call.signature
@@ -138,6 +137,10 @@ def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
 
 
 def _find(folder: Path, call: Call, options: dict[str, Any]) -> Program | None:
+    try:
+        refuse_foreign(folder)  # what is read can run code
+    except OSError:
+        return None
     try:
         path = folder / (hashlib.sha256(f"{_versions()} {call.kind}".encode()).hexdigest() + ENDING)
     except UnknownKindError:
