@@ -14,6 +14,14 @@ LONG = fl.GradientDescent(0.01, num_steps=2_000_000)
 SAVES = range(0, 20_001, 200)
 
 
+@pytest.fixture(autouse=True)
+def as_in_a_terminal():
+    """Ctrl-C raises; a shell that starts the tests in the background has it ignored, and so would we."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def later(*signals, after=0.2):
     """Send signals to this process once somebody heeds them, one after the other."""
 
