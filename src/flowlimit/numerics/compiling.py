@@ -5,16 +5,17 @@ about twice as fast for programs of many small kernels, as all here are, and wha
 """
 
 from collections.abc import Callable
-from functools import cache, partial, wraps
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from functools import cache, partial, update_wrapper
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from .kept import Call, kept_program
+from .kept import Call, Program, kept_program
 
 QUICK = {"xla_cpu_use_fusion_emitters": False}
 """Options of the compiler; one that it does not know is left out."""
@@ -38,10 +39,50 @@ def is_staged() -> bool:
     return isinstance(lax.full((), 0.0), Tracer)
 
 
+class Compiled(Generic[P, R]):
+    """A function that is compiled for every kind of its arguments, when it first meets the kind or ahead of that."""
+
+    def __init__(self, function: Callable[P, R], donate: Donate) -> None:
+        self._function, self._donate = function, donate
+        self._inner = eqx.filter_jit(function, donate=donate)
+        options: Callable[[], dict[str, Any]] = lambda: {"compiler_options": quick_options()} if quick_options() else {}
+        self._options, self._outer = options, cache(lambda: eqx.filter_jit(function, donate=donate, **options()))
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return what the function returns."""
+        if any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))) or is_staged():
+            return self._inner(*args, **kwargs)  # options are for whole programs
+        call, program = self._kept(*args, **kwargs)
+        return self._outer()(*args, **kwargs) if program is None else program(call)
+
+    def __reduce__(self) -> str:
+        return self._function.__qualname__  # pickled as functions are, by name
+
+    def ahead(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Compile for such arguments, whose numbers are not read: a call then finds its program."""
+        call, program = self._kept(*args, **kwargs)
+        whole: Any = self._outer() if program is None else program.run
+        lowered = whole.lower(*args, **kwargs) if program is None else whole.lower(*call.arrays)
+        lowered.compile()
+
+    def blank(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return zeros in place of what a call returns, to compile ahead with."""
+        shapes = eqx.filter_eval_shape(self._function, *args, **kwargs)
+        # results of kept programs are bound to their device, and programs differ by that
+        device = None if self._kept(*args, **kwargs)[1] is None else jax.devices()[0]
+        zeros = lambda like: jax.device_put(np.zeros(like.shape, like.dtype), device)
+        return jax.tree.map(lambda x: zeros(x) if isinstance(x, jax.ShapeDtypeStruct) else x, shapes)
+
+    def _kept(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Call, Program | None]:
+        call = Call(self._function, (args, kwargs), self._donate != "none")
+        return call, kept_program(call, self._options())
+
+
 @overload
-def compiled(function: Callable[P, R], *, donate: Donate = "none") -> Callable[P, R]: ...
+def compiled(function: Callable[P, R], *, donate: Donate = "none") -> Compiled[P, R]: ...
 @overload
-def compiled(*, donate: Donate) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def compiled(*, donate: Donate) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compiled(function: Callable[..., Any] | None = None, *, donate: Donate = "none") -> Callable[..., Any]:
     """Compile a function for every kind of its arguments: arrays are traced, all else is part of the kind.
 
@@ -53,18 +94,4 @@ def compiled(function: Callable[..., Any] | None = None, *, donate: Donate = "no
     >>> float(double(jnp.ones(())))
     2.0
     """
-    if function is None:
-        return partial(compiled, donate=donate)
-    inner = eqx.filter_jit(function, donate=donate)
-    options: Callable[[], dict[str, Any]] = lambda: {"compiler_options": quick_options()} if quick_options() else {}
-    outer = cache(lambda: eqx.filter_jit(function, donate=donate, **options()))
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))) or is_staged():
-            return inner(*args, **kwargs)  # options are for whole programs
-        own = Call(function, (args, kwargs), donate != "none")
-        program = kept_program(own, options())
-        return outer()(*args, **kwargs) if program is None else program(own)
-
-    return call
+    return partial(Compiled, donate=donate) if function is None else Compiled(function, donate)

@@ -56,6 +56,17 @@ def put(mesh: Mesh, array: Any, spec: PartitionSpec = EVERYWHERE) -> jax.Array:
     return jax.make_array_from_callback(whole.shape, NamedSharding(mesh, spec), lambda index: whole[index])
 
 
+def put_here(array: Any) -> jax.Array:
+    """Put a host's array on the default device; `jax.numpy.asarray` compiles a program for every shape it meets.
+
+    Examples
+    --------
+    >>> put_here(np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    return jax.device_put(np.asarray(array))
+
+
 def put_everywhere(mesh: Mesh | None, tree: Any) -> Any:
     """Put all arrays of a tree on every device; with no mesh they stay where they are."""
     if mesh is None:

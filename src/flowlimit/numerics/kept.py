@@ -10,6 +10,7 @@ import os
 import pickle
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache
@@ -114,8 +115,10 @@ class Call:
         return export.export(jax.jit(flat))(*self.arrays), results[-1]
 
 
+UNKNOWN = Program(lambda *_: [], None)
 _PROGRAMS: dict[Hashable, Program | None] = {}
-_LOCK = Lock()
+_LOCKS: defaultdict[Hashable, Lock] = defaultdict(Lock)
+"""One for each program: another thread may find its own meanwhile."""
 
 
 def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
@@ -128,12 +131,14 @@ def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
         hash(known)
     except TypeError:
         return None
-    with _LOCK:
-        if known not in _PROGRAMS:
-            if len(_PROGRAMS) >= MOST_FILES:
-                _PROGRAMS.clear()
-            _PROGRAMS[known] = _find(Path(folder), call, options)
-        return _PROGRAMS[known]
+    if len(_PROGRAMS) >= MOST_FILES:
+        _PROGRAMS.clear()
+        _LOCKS.clear()
+    with _LOCKS[known]:
+        program = _PROGRAMS.get(known, UNKNOWN)
+        if program is UNKNOWN:
+            program = _PROGRAMS[known] = _find(Path(folder), call, options)
+        return program
 
 
 def _find(folder: Path, call: Call, options: dict[str, Any]) -> Program | None:

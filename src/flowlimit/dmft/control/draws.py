@@ -3,12 +3,11 @@
 import math
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ...numerics.compiling import compiled
-from ...numerics.devices import of_first_process, put_everywhere
+from ...numerics.devices import of_first_process, put_everywhere, put_here
 from ...numerics.merges import merging_matrices
 from ...numerics.streams import Purpose, stream
 from ...problem.laws import Target
@@ -47,7 +46,7 @@ def make_replica(
     """Return the replica with that number; with ``half`` the first half of its net, in arrays of the same shape."""
     own = Counts(counts.paths // 2, counts.few // 2) if half else counts
     paths = _paths(plan, own, make_cloud(plan, nodes, own, number, rotation), half=half)
-    tolerance = jnp.asarray(plan.settings.iteration_part * plan.rtol)
+    tolerance = put_here(plan.settings.iteration_part * plan.rtol)
     setting = TaskNumbers(plan.task.aspect_ratio, plan.task.error_floor, tolerance)
     merging = make_merging(plan, nodes, half=half)
     known = (None, None) if reference is None or merging is not None else (reference.R_w, reference.L)
@@ -78,7 +77,7 @@ def make_merging(plan: Plan, nodes: int, *, half: bool) -> Merging | None:
     matrices = merging_matrices(CHUNK, merges.highest + 1).copy()
     matrices[:, CHUNK // 2 if half else CHUNK :] = 0.0
     tables = (merges.places, merges.counts, merges.starts, merges.levels, matrices)
-    return Merging(*map(jnp.asarray, tables), rows=plan.history(nodes))
+    return Merging(*map(put_here, tables), rows=plan.history(nodes))
 
 
 def _generator(plan: Plan, purpose: Purpose, number: int) -> np.random.Generator:
@@ -109,7 +108,7 @@ def _samples(
         teachers, room, rows, own, rotation, share, noise.persistent, rng, leading=plan.leading(nodes), half=half
     )
     if plan.mesh is None:
-        normals, teacher, noises, probability, few, masks = (jnp.asarray(array) for array in cloud)
+        normals, teacher, noises, probability, few, masks = map(put_here, cloud)
         return SamplePaths(normals, teacher, noises, probability, few, masks)
     return spread_samples(plan.mesh, cloud)
 
@@ -121,5 +120,5 @@ def _agreed(plan: Plan, rotation: Rotation | None) -> Rotation | None:
 
 def _with_room(operator: np.ndarray | None, room: int) -> Float[Array, "room room"]:
     if operator is None:
-        return jnp.asarray(np.zeros((room, room)))
-    return jnp.asarray(np.pad(operator, (0, room - operator.shape[0])))
+        return put_here(np.zeros((room, room)))
+    return put_here(np.pad(operator, (0, room - operator.shape[0])))

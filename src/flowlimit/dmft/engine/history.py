@@ -16,6 +16,9 @@ CHUNK = 16
 FUSED = 4
 """Rows up to which a product with tangents is a sum that reads them where they are: a GEMM would copy them first."""
 
+SHORT = 128
+"""Nodes up to which products run over all of a history: a loop over chunks takes six kernels to compile, this one."""
+
 Node = Int[Array, ""]
 
 
@@ -41,6 +44,8 @@ def with_row(
 
 def times_history(rows: Float[Array, "q N"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q M"]:
     """``rows @ history`` over the nodes before ``node``."""
+    if history.shape[0] <= SHORT:
+        return before(rows, node) @ history
 
     def add(i: Int[Array, ""], total: Float[Array, "q M"]) -> Float[Array, "q M"]:
         left = lax.dynamic_slice_in_dim(rows, i * CHUNK, CHUNK, axis=1)
@@ -51,9 +56,11 @@ def times_history(rows: Float[Array, "q N"], history: Float[Array, "N M"], node:
 
 def onto_history(rows: Float[Array, "q M"], history: Float[Array, "N M"], node: Node) -> Float[Array, "q N"]:
     """``rows @ history.T`` over the nodes before ``node``, zero elsewhere."""
+    if history.shape[0] <= SHORT:
+        return before((history @ rows.T).T, node)  # the small one is transposed
 
     def put(i: Int[Array, ""], total: Float[Array, "q N"]) -> Float[Array, "q N"]:
-        part = rows @ lax.dynamic_slice_in_dim(history, i * CHUNK, CHUNK, axis=0).T
+        part = (lax.dynamic_slice_in_dim(history, i * CHUNK, CHUNK, axis=0) @ rows.T).T
         return lax.dynamic_update_slice_in_dim(total, part, i * CHUNK, axis=1)
 
     total = lax.fori_loop(0, chunks_before(node), put, jnp.zeros((rows.shape[0], history.shape[0])))

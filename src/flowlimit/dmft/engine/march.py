@@ -1,6 +1,9 @@
 """From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
 import time
+from collections.abc import Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 
 import jax
@@ -12,7 +15,9 @@ from jaxtyping import Array, Float
 from ...numerics.blocks import Blocks
 from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
-from ...numerics.devices import any_process, put_everywhere
+from ...numerics.devices import any_process, put_everywhere, put_here
+from ...numerics.kept import Call
+from ...numerics.precision import own_settings
 from .history import Node
 from .panels.block import advance as advance_panel
 from .replica import Replica
@@ -52,8 +57,8 @@ def in_room(replica: Replica, blocks: Blocks, first: int = 0) -> tuple[Blocks, N
     """Return blocks in arrays with space for more, so that any number takes one program; their first and count."""
     rows = replica.paths.normals.shape[0] // replica.site.outputs
     count, order = blocks.times.shape
-    pad = lambda x: jnp.asarray(np.pad(np.asarray(x), [(0, rows // order - count)] + [(0, 0)] * (x.ndim - 1)))
-    return put_everywhere(replica.mesh, (jax.tree.map(pad, blocks), jnp.array(first), jnp.array(count)))
+    pad = lambda x: put_here(np.pad(np.asarray(x), [(0, rows // order - count)] + [(0, 0)] * (x.ndim - 1)))
+    return put_everywhere(replica.mesh, (jax.tree.map(pad, blocks), put_here(first), put_here(count)))
 
 
 @compiled
@@ -62,6 +67,35 @@ def start(replica: Replica, observables: int) -> tuple[Front, Rows]:
     begin = lambda replica: _start(replica, observables)
     alone = replace(replica, paths=replace(replica.paths, axis=None))  # its arrays alone tell the kind of result
     return on_devices(replica.mesh, begin, replica, like=jax.eval_shape(lambda: begin(alone)))
+
+
+@contextmanager
+def compiling(replica: Replica, observables: int, blocks: Blocks) -> Iterator[None]:
+    """Compile `advance_blocks` beside what is done inside; only the shapes of ``blocks`` count."""
+    kind = Call(_advance, ((replica, observables), {}), donate=False)
+    if replica.mesh is not None or not _is_new(kind):
+        yield
+        return
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(_compile, replica, observables, blocks)
+        yield
+        done.result()
+
+
+@own_settings()  # settings belong to a thread
+def _compile(replica: Replica, observables: int, blocks: Blocks) -> None:
+    front, rows = start.blank(replica, observables)
+    advance_blocks.ahead((replica, *in_room(replica, blocks), front), rows)
+
+
+_BEGUN: set[Hashable] = set()
+"""Kinds whose programs were asked for in this process."""
+
+
+def _is_new(kind: Call) -> bool:
+    new = kind.signature not in _BEGUN
+    _BEGUN.add(kind.signature)
+    return new
 
 
 def whole_march(replica: Replica, blocks: Blocks, observables: int) -> Rows:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float
 
+from ...numerics.pathwise import solve_pathwise
 from ...types import Scalar
 from .history import Node, before, onto_history, times_history
 from .state import Paths, Total
@@ -48,8 +49,8 @@ class Root(NamedTuple):
 
 def feedback_rows(R: Float[Array, "q N"], G: Float[Array, "N N"], node: Node) -> Feedback:
     """Return the block's rows of G = (I + R_w)^-1."""
-    q = R.shape[0]
-    own = jnp.linalg.inv(jnp.eye(q) + lax.dynamic_slice_in_dim(R, node, q, axis=1))
+    eye = jnp.eye(R.shape[0])
+    own = solve_pathwise((eye + lax.dynamic_slice_in_dim(R, node, len(R), axis=1))[..., None], eye[..., None])[..., 0]
     return Feedback(-own @ times_history(before(R, node), G, node), own)
 
 

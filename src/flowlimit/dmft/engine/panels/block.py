@@ -25,6 +25,7 @@ from .stein import own_covariance, scaled_response
 from .weights_side import (
     Collocation,
     Linearised,
+    Moved,
     advance_tangents,
     better_start,
     block_response,
@@ -37,17 +38,32 @@ NEGLIGIBLE = 1e-6
 """Roots of errors below this part of the first error's root are not iterated to relative accuracy."""
 
 
-class Guess(NamedTuple):
-    """A block's unknowns, how much the last iteration changed them, and the number of iterations."""
+class Operators(NamedTuple):
+    """A block's rows of R_w and G and of the root of C_f, with what they do to g, eq. (gf_g), and how far they are.
 
-    theta: NodeTheta
-    W: NodePaths
+    ``noise`` is z/delta, ``memory`` what G makes of the blocks before, ``change`` what the last iteration changed.
+    """
+
     R: Float[Array, "q N"]
     G: Feedback
     root: Root
+    noise: NodePaths
+    memory: NodePaths
     change: Scalar
     iterations: Int[Array, ""]
     consistent: Bool[Array, ""]  # whether G is that of R
+
+
+class Guess(NamedTuple):
+    """A block's unknowns: its paths, its operators, and for how many steps yet the paths alone move.
+
+    At first paths come to rest at given operators: that is cheap, and the operators are then found from good paths.
+    """
+
+    theta: NodeTheta
+    W: NodePaths
+    known: Operators
+    following: Int[Array, ""]
 
 
 def advance(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows) -> tuple[Front, Rows]:
@@ -55,8 +71,8 @@ def advance(replica: Replica, block: Blocks, node: Node, front: Front, rows: Row
     guess = _first_guess(replica, block, node, front, rows)
     step = lambda guess: _iterate(replica, block, node, front, rows, guess)
     # written so that a NaN ends the loop: the driver sees it and takes a shorter panel
-    most = _rule(replica).most
-    unsettled = lambda guess: (guess.iterations < most) & (guess.change >= replica.setting.tolerance)
+    most, tolerance = _rule(replica).most, replica.setting.tolerance
+    unsettled = lambda guess: (guess.known.iterations < most) & (guess.known.change >= tolerance)
     guess = lax.while_loop(unsettled, step, guess)
     return _accept(replica, block, node, front, rows, guess)
 
@@ -76,11 +92,13 @@ def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows
     known_G = feedback_rows(R, rows.G, node)
     G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), _fresh(L, node))
+    field = _noise(replica, node, root), times_history(G.past, rows.W, node)
+    known = Operators(R, G, root, *field, jnp.array(jnp.inf), jnp.array(0), given)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
-    equations = _equations(replica, block, node, front, rows, G, _noise(replica, node, root))
-    theta = _follow(replica, equations, better_start(equations, (theta, moving)))
-    return Guess(theta, equations.weight(theta), R, G, root, jnp.array(jnp.inf), jnp.array(0), given)
+    equations = _equations(replica, block, front, known)
+    theta = better_start(equations, (theta, moving))
+    return Guess(theta, equations.weight(theta), known, jnp.array(_rule(replica).most_followed))
 
 
 def _known(replica: Replica, node: Node, q: int) -> tuple[Float[Array, "q N"], Float[Array, "q N"], Bool[Array, ""]]:
@@ -94,12 +112,12 @@ def _fresh(L: Float[Array, "q N"], node: Node) -> Bool[Array, "q"]:
     return jnp.diagonal(lax.dynamic_slice_in_dim(L, node, len(L), axis=1)) != 0.0
 
 
-def _equations(
-    replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, G: Feedback, noise: NodePaths
-) -> Collocation:
+def _equations(replica: Replica, block: Blocks, front: Front, known: Operators) -> Collocation:
     """Return the block's equations at given operators: g = z/delta + memory of earlier blocks + G (w - w*)."""
-    source = noise + times_history(G.past, rows.W, node)
-    return Collocation(replica.site, block, G.own, front.theta, source, replica.paths.w_star, replica.paths.root)
+    paths = replica.paths
+    return Collocation(
+        replica.site, block, known.G.own, front.theta, known.noise + known.memory, paths.w_star, paths.root
+    )
 
 
 def _noise(replica: Replica, node: Node, root: Root) -> NodePaths:
@@ -114,70 +132,75 @@ def _linearise_few(replica: Replica, equations: Collocation, theta: NodeTheta) -
     return linearise(equations.first(few), theta[..., :few])
 
 
-def _follow(replica: Replica, equations: Collocation, theta: NodeTheta) -> NodeTheta:
-    """Bring the paths to rest at given operators: cheap, and the operators are then iterated from good paths."""
-    weight, paths = equations.weight, replica.paths
-
-    def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        theta, _, count = carry
-        new = newton_paths(equations, theta).theta
-        change = _relative_change(weight(new), weight(theta), paths.probability, jnp.array(1.0), paths.total)
-        return new, change, count + 1
-
-    rule = _rule(replica)
-    moving = lambda carry: (carry[1] > rule.followed) & (carry[2] < rule.most_followed)
-    return lax.while_loop(moving, again, (theta, jnp.array(jnp.inf), jnp.array(0)))[0]
-
-
 def _iterate(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> Guess:
-    setting, paths = replica.setting, replica.paths
-    noise = _noise(replica, node, guess.root)
-    equations = _equations(replica, block, node, front, rows, guess.G, noise)
+    """Take one Newton step on every path; once they rest, find the operators from them."""
+    paths, rule = replica.paths, _rule(replica)
+    equations = _equations(replica, block, front, guess.known)
     theta, immediate = newton_paths(equations, guess.theta)
     W = equations.weight(theta)
-    at = _linearise_few(replica, equations, theta)
+    moved = _relative_change(W, guess.W, paths.probability, jnp.array(1.0), paths.total)
+    following = jnp.where(moved > rule.followed, jnp.maximum(guess.following - 1, 0), 0)
+    renew = lambda: _new_operators(replica, node, front, rows, equations, guess, Moved(theta, immediate), W)
+    known = lax.cond(guess.following > 0, lambda: guess.known, renew)
+    return Guess(theta, W, known, following)
+
+
+def _new_operators(
+    replica: Replica,
+    node: Node,
+    front: Front,
+    rows: Rows,
+    equations: Collocation,
+    guess: Guess,
+    moved: Moved,
+    W: NodePaths,
+) -> Operators:
+    setting, paths, known = replica.setting, replica.paths, guess.known
+    block, immediate = equations.block, moved.immediate
+    at = _linearise_few(replica, equations, moved.theta)
     weights = response_weights(paths, immediate)
-    known_at = (guess.G.past, front.tangent, rows.response, node)
-    covariance = own_covariance(rows, guess.root, node)
+    known_at = (known.G.past, front.tangent, rows.response, node)
+    covariance = own_covariance(rows, known.root, node)
     response = block_response(at, block_tangents(block, at), *known_at, weights, covariance[:, -1])
     mean, square = paths.total((response.mean, paths.probability @ paths.w_star**2))
     R = -mean / setting.aspect_ratio  # eq. (dmft_Rw)
-    variance = jnp.sum(guess.root.L**2, axis=1) / setting.aspect_ratio
-    R = scaled_response(paths, R, covariance, response.along, immediate, W, noise, variance)
-    R = _correct_response(replica, node, rows, guess, R)
+    variance = jnp.sum(known.root.L**2, axis=1) / setting.aspect_ratio
+    R = scaled_response(paths, R, covariance, response.along, immediate, W, known.noise, variance)
+    R = _correct_response(replica, node, rows, known, R)
     G = feedback_rows(R, rows.G, node)
-    centre = times_history(G.past, rows.W, node) + G.own @ W
+    memory = times_history(G.past, rows.W, node)
     labels = jnp.sqrt(setting.noise_var) * (jnp.sum(G.past, axis=1) + jnp.sum(G.own, axis=1))
     scale = jnp.sqrt(square + setting.noise_var)
-    F = jnp.concatenate([centre * jnp.sqrt(paths.probability)[None], noise_columns(paths, labels[:, None])], axis=1)
-    rule, (_, known, given) = _rule(replica), _known(replica, node, len(W))
-    fresh = jnp.where(given, _fresh(known, node), guess.root.fresh)
-    settled = (guess.change < rule.chosen) | (guess.iterations >= rule.chosen_after) | given
+    centre = (memory + G.own @ W) * jnp.sqrt(paths.probability)[None]
+    F = jnp.concatenate([centre, noise_columns(paths, labels[:, None])], axis=1)
+    rule, (_, first, given) = _rule(replica), _known(replica, node, len(W))
+    fresh = jnp.where(given, _fresh(first, node), known.root.fresh)
+    settled = (known.change < rule.chosen) | (known.iterations >= rule.chosen_after) | given
     root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, fresh, paths.total)
-    root = like_reference(root, known, node)
+    root = like_reference(root, first, node)
     change = jnp.maximum(
-        _relative_change(root.L, guess.root.L, jnp.ones(root.L.shape[1]), scale, lambda sums: sums),
+        _relative_change(root.L, known.root.L, jnp.ones(root.L.shape[1]), scale, lambda sums: sums),
         _relative_change(W, guess.W, paths.probability, scale, paths.total),
     )
-    root = _correct_root(replica, node, rows, guess, G, root)
-    return Guess(theta, W, R, G, root, change, guess.iterations + 1, jnp.array(True))
+    root = _correct_root(replica, node, rows, known, G, root)
+    return Operators(R, G, root, _noise(replica, node, root), memory, change, known.iterations + 1, jnp.array(True))
 
 
 def _correct_response(
-    replica: Replica, node: Node, rows: Rows, guess: Guess, R: Float[Array, "q N"]
+    replica: Replica, node: Node, rows: Rows, known: Operators, R: Float[Array, "q N"]
 ) -> Float[Array, "q N"]:
-    own = lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)
+    own = lax.dynamic_update_slice_in_dim(known.G.past, known.G.own, node, axis=1)
     G = _live(lax.dynamic_update_slice_in_dim(rows.G, own, node, axis=0), node + R.shape[0])
-    better = guess.R + corrected_response(R - guess.R, guess.G.own, G, replica.setting.aspect_ratio)
-    return jnp.where(guess.consistent, better, R)
+    better = known.R + corrected_response(R - known.R, known.G.own, G, replica.setting.aspect_ratio)
+    return jnp.where(known.consistent, better, R)
 
 
-def _correct_root(replica: Replica, node: Node, rows: Rows, guess: Guess, G: Feedback, root: Root) -> Root:
+def _correct_root(replica: Replica, node: Node, rows: Rows, known: Operators, G: Feedback, root: Root) -> Root:
     q, N = root.L.shape
     overlap = _live(_overlap(replica.paths, node, rows, root), node + q)
     causal = jnp.arange(N)[None, :] < node + jnp.where(_known(replica, node, q)[2], q, 1 + jnp.arange(q))[:, None]
-    better = guess.root.L + corrected_root(root.L - guess.root.L, G.own, overlap, causal, replica.setting.aspect_ratio)
-    return root._replace(L=jnp.where(guess.consistent, better, root.L))
+    better = known.root.L + corrected_root(root.L - known.root.L, G.own, overlap, causal, replica.setting.aspect_ratio)
+    return root._replace(L=jnp.where(known.consistent, better, root.L))
 
 
 def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "N N"]:
@@ -192,8 +215,8 @@ def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "
     return lax.dynamic_update_slice_in_dim(overlap, own, node, axis=0)
 
 
-def _kept_overlap(replica: Replica, node: Node, rows: Rows, guess: Guess) -> Float[Array, "N N"]:
-    return jnp.where(jnp.isfinite(guess.change), _overlap(replica.paths, node, rows, guess.root), rows.overlap)
+def _kept_overlap(replica: Replica, node: Node, rows: Rows, known: Operators) -> Float[Array, "N N"]:
+    return jnp.where(jnp.isfinite(known.change), _overlap(replica.paths, node, rows, known.root), rows.overlap)
 
 
 def _live(operator: Float[Array, "N N"], end: Node) -> Float[Array, "N N"]:
@@ -212,26 +235,26 @@ def _relative_change(
 
 def _accept(replica: Replica, block: Blocks, node: Node, front: Front, rows: Rows, guess: Guess) -> tuple[Front, Rows]:
     q, (k, M) = block.times.shape[0], front.theta.shape
-    equations = _equations(replica, block, node, front, rows, guess.G, _noise(replica, node, guess.root))
-    p = replica.site.drift(block.times, guess.theta, equations.source + guess.G.own @ guess.W, equations.root)
+    known, equations = guess.known, _equations(replica, block, front, guess.known)
+    p = replica.site.drift(block.times, guess.theta, equations.source + known.G.own @ guess.W, equations.root)
     theta = front.theta + (block.weights @ p.reshape(q, k * M)).reshape(k, M)
     at = _linearise_few(replica, equations, guess.theta)
-    tangent, dW = advance_tangents(block, at, block_tangents(block, at), guess.G, front.tangent, rows.response, node)
+    tangent, dW = advance_tangents(block, at, block_tangents(block, at), known.G, front.tangent, rows.response, node)
     w = guess.W + replica.paths.w_star[None]
     # What failed must not stay behind: the next try masks these rows, and 0 times NaN is NaN.
-    finite = lambda part: jnp.where(jnp.isfinite(guess.change), part, 0.0)
+    finite = lambda part: jnp.where(jnp.isfinite(known.change), part, 0.0)
     put = lambda whole, part: lax.dynamic_update_slice_in_dim(whole, finite(part), node, axis=0)
     new = Rows(
         W=put(rows.W, guess.W),
         response=put(dW, lax.dynamic_slice_in_dim(dW, node, q, axis=0)),
-        Q=put(rows.Q, guess.root.Q),
-        R_w=put(rows.R_w, guess.R),
-        G=put(rows.G, lax.dynamic_update_slice_in_dim(guess.G.past, guess.G.own, node, axis=1)),
-        L=put(rows.L, guess.root.L),
-        overlap=_kept_overlap(replica, node, rows, guess),
+        Q=put(rows.Q, known.root.Q),
+        R_w=put(rows.R_w, known.R),
+        G=put(rows.G, lax.dynamic_update_slice_in_dim(known.G.past, known.G.own, node, axis=1)),
+        L=put(rows.L, known.root.L),
+        overlap=_kept_overlap(replica, node, rows, known),
         averages=put(rows.averages, replica.observe(replica.site, block, guess.theta, w, replica.paths)),
-        iterations=put(rows.iterations, jnp.full(q, guess.iterations, dtype=float)),
-        disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, guess.change), node, axis=0),
+        iterations=put(rows.iterations, jnp.full(q, known.iterations, dtype=float)),
+        disagreement=lax.dynamic_update_slice_in_dim(rows.disagreement, jnp.full(q, known.change), node, axis=0),
         noises=rows.noises,
         initial=rows.initial,
     )
