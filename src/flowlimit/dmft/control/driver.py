@@ -32,6 +32,8 @@ from .work import Work, add_paths, late, split_panels, state_of, verdict
 
 Report = Callable[[float, str], Any]
 
+FURTHER = 2.0
+"""Factor by which more paths must take a pilot further in time for even more to be tried."""
 PILOT_PART = 0.3
 """Part of the progress bar that the pilot has."""
 
@@ -80,14 +82,14 @@ def solve(
     except StoppedError:
         outcome = Outcome(Code.STOPPED, f"stopped on request at: {watch.at}")
     except BlowUpError as error:
-        outcome = Outcome(Code.DIVERGED, f"{error}; {_advice(plan)}")
+        outcome = Outcome(Code.DIVERGED, f"{error}; {_advice(plan, error.level)}")
     except MemoryError as error:
         outcome = Outcome(Code.MEMORY, str(error))
     return _finish(plan, _held(plan, work, saves, ending), outcome, deadline)
 
 
-def _advice(plan: Plan) -> str:
-    more = plan.settings.level_factor * plan.settings.first_paths
+def _advice(plan: Plan, level: int) -> str:
+    more = plan.settings.first_paths * plan.settings.level_factor ** max(level + 1, 1)
     return (
         f"either the limit is not finite there: take an earlier horizon; or paths are too few for late times: try "
         f"solver=fl.PanelSolver(first_paths={more}, lowest_level=0)"
@@ -159,8 +161,8 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
         grid, solution = looked.grid, looked.solutions[0]
         previous, seconds = looked, looked.seconds
     else:
-        grid, solution = _pilot(plan, saves, known, watch, ending)
-        previous, seconds = None, 0.0
+        (grid, solution), fewest = _steady_pilot(plan, saves, known, watch, ending)
+        previous, seconds, level = None, 0.0, max(level, fewest)
     counts = plan.counts(level, grid.nodes) or plan.counts(min(level, 0), grid.nodes)
     assert counts is not None  # the pilot ran with these counts or fewer
     none = Replicas(judged=plan.measure.judged)
@@ -169,13 +171,34 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
     return replace(own, previous=previous)
 
 
-def _pilot(plan: Plan, saves: Saves, known: Edges, watch: _Watch, ending: FindEnding) -> tuple[Grid, Solution]:
+def _steady_pilot(
+    plan: Plan, saves: Saves, known: Edges, watch: _Watch, ending: FindEnding
+) -> tuple[tuple[Grid, Solution], int]:
+    """Run the pilot at the first level of paths at which it gets through; return also that level.
+
+    With few paths the equations may become unstable late. A training that ceases to be finite does so with any number
+    of them: where more take a pilot no further, there is no answer.
+    """
+    level, reached = min(plan.first_level, 0), -np.inf
+    while True:
+        try:
+            return _pilot(plan, saves, known, watch, ending, level), level
+        except BlowUpError as error:
+            last = level >= plan.settings.last_level or plan.counts(level + 1, plan.room(1)) is None
+            if last or error.time <= FURTHER * reached:
+                raise BlowUpError(error.time, level) from None
+            level, reached = level + 1, error.time
+
+
+def _pilot(
+    plan: Plan, saves: Saves, known: Edges, watch: _Watch, ending: FindEnding, level: int
+) -> tuple[Grid, Solution]:
     clock, room, span = plan.clock, plan.room(1), plan.span
     own = lambda times, errors: at_rest(times, errors, clock.end, plan.rtol, plan.panels, ending)
     rests = lambda times, errors: bool(of_first_process(plan.mesh, np.array(own(times, errors))))
     while True:
         watch.pilot(0.0, "panels")
-        replica = make_replica(plan, room, _pilot_counts(plan, room), 0)
+        replica = make_replica(plan, room, _pilot_counts(plan, room, level), 0)
         try:
             edges, solution = choose_panels(
                 replica, plan.panels, span, plan.rtol, known, plan.measure.count, watch.pilot, rests
@@ -191,12 +214,13 @@ def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
     assert isinstance(plan.settings, StepSettings)
     look, grid = plan.settings.quick_look, make_grid(plan.clock, None, saves, plan.settings.order)
     none = Replicas(judged=plan.measure.judged)
-    work = Work(grid, None, min(plan.first_level, 0), _pilot_counts(plan, grid.nodes), None, none, [], look)
+    level = min(plan.first_level, 0)
+    work = Work(grid, None, level, _pilot_counts(plan, grid.nodes, level), None, none, [], look)
     return run_batch(plan, work, look, watch.deadline)
 
 
-def _pilot_counts(plan: Plan, nodes: int) -> Counts:
-    counts = plan.counts(min(plan.first_level, 0), nodes)
+def _pilot_counts(plan: Plan, nodes: int, level: int) -> Counts:
+    counts = plan.counts(level, nodes)
     if counts is None:
         raise MemoryError(plan.refusal(nodes))
     return counts

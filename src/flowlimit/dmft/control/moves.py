@@ -68,18 +68,25 @@ class Choice:
     target: int = 0
 
 
+STEADY = 1
+"""Level of paths from which on equations that do not settle are not for want of paths."""
 SPLIT, CLIMB, END = Choice(Move.SPLIT), Choice(Move.CLIMB), Choice(Move.END)
 
 
 def choose(settings: PathSettings, state: State) -> Choice:
     """Return what to do next."""
     if state.unsettled:
-        return SPLIT if state.can_split(settings) else END
+        return SPLIT if state.can_split(settings) else _after_splits(settings, state)
     if state.replicas < state.target:
         return Choice(Move.REPLICATE, state.target)
     if state.short.total <= 1.0:
         return END
     return (_after_first_look if state.replicas < settings.replicas else _after_all)(settings, state)
+
+
+def _after_splits(settings: PathSettings, state: State) -> Choice:
+    """With few paths equations may be unstable at late times, however short the panels. Steps have none to split."""
+    return CLIMB if state.splits > 0 and state.level < STEADY and state.can_climb(settings) else END
 
 
 def _after_first_look(settings: PathSettings, state: State) -> Choice:

@@ -11,7 +11,7 @@ from ...numerics.blocks import Edges, step_counts
 from ...numerics.compiling import compiled
 from ...numerics.devices import of_first_process
 from ...types import Scalar
-from ..engine.march import advance_blocks, in_room, start
+from ..engine.march import advance_blocks, compiling, in_room, start
 from ..engine.replica import Replica
 from ..engine.shards import on_devices
 from ..engine.site import Site
@@ -41,11 +41,11 @@ class RoomError(Exception):
 
 
 class BlowUpError(Exception):
-    """No panel after ``time`` is short enough: the training ceases to be finite, or its paths are too few."""
+    """No panel after ``time`` is short enough: the training ceases to be finite, or paths of this level are too few."""
 
-    def __init__(self, time: float) -> None:
+    def __init__(self, time: float, level: int = 0) -> None:
         super().__init__(f"no panel after time {time:g} could be solved, however short")
-        self.time = time
+        self.time, self.level = time, level
 
 
 def choose_panels(
@@ -68,9 +68,11 @@ def choose_panels(
     watch(0.0, "panels")
     tolerance, order = settings.panel_part * rtol, settings.order
     predicted = lambda tail: settings.safety * (tolerance / tail) ** (1.0 / order)
-    front, rows = start(replica, observables)
     room, edges = replica.paths.normals.shape[0], [span.begin]
-    length = _first_length(replica, span, order)
+    any_panel = span.ruler.panels(np.array([span.begin, span.begin + span.shortest]), order)
+    with compiling(replica, observables, any_panel):
+        front, rows = start(replica, observables)
+        length = _first_length(replica, span, order)
     scale, times, errors = None, np.zeros(0), np.zeros((0, 2))
     while edges[-1] < span.end - span.shortest / 2.0:
         node = (len(edges) - 1) * order
@@ -134,7 +136,8 @@ def _relative_tail(rows: Any, own: slice, count: float, tolerance: Scalar, scale
     """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
     disagreement = float(np.asarray(rows.disagreement)[own.start])
     roots = _roots(rows, own)
-    sizes = [np.linalg.norm(root, axis=1) for root in roots]
+    with np.errstate(over="ignore"):  # of a try that blew up: seen below
+        sizes = [np.linalg.norm(root, axis=1) for root in roots]
     if not disagreement <= SETTLED_FACTOR * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):
         return np.inf, scale
     scale = [size[0] for size in sizes] if scale is None else scale

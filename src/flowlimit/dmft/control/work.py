@@ -110,19 +110,21 @@ def add_paths(plan: Plan, work: Work) -> Work:
     """Go to the next level of paths, with the modes and the operators found so far."""
     counts = plan.counts(work.level + 1, work.grid.nodes)
     assert counts is not None  # the rule asks for it only if there is memory
-    reference = average(work.solutions)
+    reference = average(work.solutions) if work.solutions else work.reference
+    coarser = work.replicas if work.replicas.whole else None  # none of an unsettled level
     return replace(
         work,
         level=work.level + 1,
         counts=counts,
-        rotation=modes_of(work.grid, reference),
+        rotation=work.rotation if reference is None else modes_of(work.grid, reference),
         reference=reference,
-        replicas=Replicas(coarser=work.replicas, judged=work.replicas.judged),
+        replicas=Replicas(coarser=coarser, judged=work.replicas.judged),
         solutions=[],
         sample=None,
         target=0,
         seconds=plan.settings.level_factor * work.seconds,  # about
-        previous=work,
+        unsettled=(),
+        previous=work.with_answer(),
     )
 
 

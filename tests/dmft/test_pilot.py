@@ -1,0 +1,53 @@
+"""The pilot: more paths where few do not get through, and an end where more do not help."""
+
+import pytest
+
+import flowlimit as fl
+from flowlimit.dmft.control import driver
+from flowlimit.dmft.control.pilot import BlowUpError
+
+TASK = fl.Regression(aspect_ratio=2.0, noise_var=0.01, target=fl.Bernoulli(0.1))
+FLOW = fl.GradientFlow(2.0)
+
+
+def solved(monkeypatch, ends, **options):
+    """Solve with pilots that blow up at given times, level by level; return the limit and the levels tried."""
+    tried, pilot = [], driver._pilot
+
+    def failing(plan, saves, known, watch, ending, level):
+        tried.append(level)
+        if level in ends:
+            raise BlowUpError(ends[level])
+        return pilot(plan, saves, known, watch, ending, level)
+
+    monkeypatch.setattr(driver, "_pilot", failing)
+    limit = fl.solve_dmft(fl.DiagonalLinear(0.3), TASK, FLOW, rtol=0.1, key=0, throw=False, progress=False, **options)
+    return limit, tried
+
+
+def test_more_paths_are_tried_where_a_pilot_does_not_get_through(monkeypatch):
+    """The solve goes on at the level that got through, with no word from the user."""
+    limit, tried = solved(monkeypatch, {-1: 1.0})
+    assert tried == [-1, 0]
+    assert limit.result.code is fl.Code.SUCCESSFUL
+    assert limit.stats.level >= 0
+
+
+@pytest.mark.parametrize(
+    ("ends", "levels"),
+    [({-1: 1.0, 0: 1.1, 1: 1.1}, [-1, 0]), ({-1: 0.1, 0: 1.0, 1: 1.5}, [-1, 0, 1]), ({-1: 0.0, 0: 0.0}, [-1, 0])],
+)
+def test_a_training_that_ceases_to_be_finite_is_given_up(monkeypatch, ends, levels):
+    """More paths take the pilot no further; the advice names more than were tried."""
+    limit, tried = solved(monkeypatch, ends)
+    assert tried == levels
+    assert limit.result.code is fl.Code.DIVERGED
+    advice = eval(limit.result.message.partition("try solver=")[2], {"fl": fl})
+    assert advice.first_paths > fl.PanelSolver().first_paths * 4.0 ** levels[-1]
+
+
+def test_no_level_beyond_the_last(monkeypatch):
+    """A user's last level holds, whatever the pilot would gain."""
+    solver = fl.PanelSolver(last_level=0)
+    _, tried = solved(monkeypatch, {-1: 0.1, 0: 1.0, 1: 10.0}, solver=solver)
+    assert tried == [-1, 0]
