@@ -1,5 +1,7 @@
 """Compiled functions: the same numbers with and without the compiler's options, alone and inside another function."""
 
+import pickle
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -52,3 +54,22 @@ def test_options_that_the_compiler_does_not_know_are_left_out(monkeypatch):
 
 def test_this_version_of_the_compiler_knows_them():
     assert compiling.quick_options() == compiling.QUICK
+
+
+@compiled
+def pair(x, name):
+    return {"wave": wave(x, name), "name": name, "none": None}
+
+
+def test_what_is_compiled_ahead_is_there_when_it_is_called(traced):
+    x = jnp.linspace(0.0, 1.0, 9)
+    like = pair.blank(x, "sine")
+    assert (like["name"], like["none"]) == ("sine", None)
+    assert like["wave"].tolist() == [0.0] * 9
+    pair.ahead(like["wave"], "cosine")
+    assert not traced(lambda: pair(x, "cosine"))
+    assert np.allclose(pair(x, "cosine")["wave"], np.cos(x))
+
+
+def test_a_compiled_function_is_pickled_by_its_name():
+    assert pickle.loads(pickle.dumps(pair)) is pair

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from flowlimit.numerics import kept
+from flowlimit.numerics.compiling import compiled
 from flowlimit.numerics.kept import ENDING, Call, kept_program
 from flowlimit.numerics.kinds import UnknownKindError
 
@@ -139,3 +140,14 @@ def test_what_fails_is_left_to_the_usual_way(folder):
 def test_a_lambda_has_no_kind():
     with pytest.raises(UnknownKindError):
         _ = Call(lambda x: x, ((jnp.zeros(2),), {}), donate=False).kind
+
+
+def test_kept_programs_are_compiled_ahead(folder, traced):
+    """With arrays like results of theirs, which are bound to a device: others would be another program."""
+    program = compiled(doubled)
+    like = program.blank(jnp.zeros(3), times=1)
+    assert (like["twice"].tolist(), like["said"]) == ([0.0] * 3, 1)
+    first = program(jnp.ones(3), times=1)
+    program.ahead(like["twice"], times=1)
+    assert not traced(lambda: program(first["twice"], times=1))
+    assert len(files(folder)) == 1

@@ -68,11 +68,12 @@ class Compiled(Generic[P, R]):
 
     def blank(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return zeros in place of what a call returns, to compile ahead with."""
+        program = self._kept(*args, **kwargs)[1]
+        zeros = lambda like, device: jax.device_put(np.zeros(like.shape, like.dtype), device)
+        if program is not None:  # whose results are bound to their device: what takes them is another program by that
+            return program.filled([zeros(like, jax.devices()[0]) for like in program.shapes])
         shapes = eqx.filter_eval_shape(self._function, *args, **kwargs)
-        # results of kept programs are bound to their device, and programs differ by that
-        device = None if self._kept(*args, **kwargs)[1] is None else jax.devices()[0]
-        zeros = lambda like: jax.device_put(np.zeros(like.shape, like.dtype), device)
-        return jax.tree.map(lambda x: zeros(x) if isinstance(x, jax.ShapeDtypeStruct) else x, shapes)
+        return jax.tree.map(lambda x: zeros(x, None) if isinstance(x, jax.ShapeDtypeStruct) else x, shapes)
 
     def _kept(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Call, Program | None]:
         call = Call(self._function, (args, kwargs), self._donate != "none")

@@ -11,7 +11,7 @@ import pickle
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -53,14 +53,18 @@ class Slot(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A program from arrays to arrays, and the result with slots in their places."""
+    """A program from arrays to arrays, what these are, and the result with slots in their places."""
 
     run: Callable[..., list[jax.Array]]
+    shapes: tuple[Any, ...]
     result: Any
 
     def __call__(self, call: "Call") -> Any:
         """Return what the call's function returns."""
-        arrays = self.run(*call.arrays)
+        return self.filled(self.run(*call.arrays))
+
+    def filled(self, arrays: Sequence[Any]) -> Any:
+        """Return the result with these arrays."""
         fill = lambda x: arrays[x.place] if isinstance(x, Slot) else x
         return jax.tree.map(fill, self.result, is_leaf=lambda x: isinstance(x, Slot))
 
@@ -115,7 +119,7 @@ class Call:
         return export.export(jax.jit(flat))(*self.arrays), results[-1]
 
 
-UNKNOWN = Program(lambda *_: [], None)
+UNKNOWN = Program(lambda *_: [], (), None)
 _PROGRAMS: dict[Hashable, Program | None] = {}
 _LOCKS: defaultdict[Hashable, Lock] = defaultdict(Lock)
 """One for each program: another thread may find its own meanwhile."""
@@ -151,7 +155,7 @@ def _find(folder: Path, call: Call, options: dict[str, Any]) -> Program | None:
     except UnknownKindError:
         return None
     donated = {"donate_argnums": 1} if call.donate else {}
-    make = lambda lowered, result: Program(jax.jit(lowered.call, **donated, **options), result)
+    make = lambda lowered, result: Program(jax.jit(lowered.call, **donated, **options), lowered.out_avals, result)
     try:
         return make(*_read(path))
     except (OSError, ValueError):  # there is none, or it is damaged
