@@ -3,7 +3,7 @@
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.control import driver
+from flowlimit.dmft.control import driver, pilot, plan
 from flowlimit.dmft.control.pilot import BlowUpError
 
 TASK = fl.Regression(aspect_ratio=2.0, noise_var=0.01, target=fl.Bernoulli(0.1))
@@ -51,3 +51,24 @@ def test_no_level_beyond_the_last(monkeypatch):
     solver = fl.PanelSolver(last_level=0)
     _, tried = solved(monkeypatch, {-1: 0.1, 0: 1.0, 1: 10.0}, solver=solver)
     assert tried == [-1, 0]
+
+
+def test_a_pilot_goes_on_in_larger_arrays(monkeypatch):
+    """With the same paths, and nothing solved twice: panels are those of arrays that were large enough at once."""
+    stiff = fl.DiagonalLinear(10.0, weight_decay=0.1), TASK, fl.GradientFlow(20.0)
+    calls, advance = [], pilot.advance_blocks
+
+    def counted(fixed, rows):
+        calls.append(float(fixed[1].times[0, 0]))
+        return advance(fixed, rows)
+
+    monkeypatch.setattr(pilot, "advance_blocks", counted)
+    large = fl.solve_dmft(*stiff, rtol=0.1, key=0, throw=False, progress=False)
+    once = len(calls)
+    monkeypatch.setattr(plan, "PANEL_CHUNKS", 4)
+    short = fl.solve_dmft(*stiff, rtol=0.1, key=0, throw=False, progress=False)
+    assert short.stats.nodes > 64  # more than its first arrays hold
+    assert calls[once:] == sorted(calls[once:])  # time never goes back: none was begun anew
+    # normals of further nodes are drawn with larger arrays, so that later panels may differ in length
+    assert short.stats.edges[:5] == pytest.approx(large.stats.edges[:5], rel=0.3)
+    assert short.test_error[-1] == pytest.approx(large.test_error[-1], rel=0.1)

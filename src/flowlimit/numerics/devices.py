@@ -67,6 +67,11 @@ def put_here(array: Any) -> jax.Array:
     return jax.device_put(np.asarray(array))
 
 
+def put_like(array: Any, like: jax.Array) -> jax.Array:
+    """Put a host's array where another is: bound to its device or not, by which compiled programs differ."""
+    return jax.device_put(np.asarray(array), like.sharding if like.committed else None)
+
+
 def put_everywhere(mesh: Mesh | None, tree: Any) -> Any:
     """Put all arrays of a tree on every device; with no mesh they stay where they are."""
     if mesh is None:

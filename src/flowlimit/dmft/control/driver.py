@@ -24,7 +24,7 @@ from ..settings import StepSettings
 from .draws import make_replica
 from .errors import Replicas, judge
 from .moves import CLIMB, END, Choice, Move, choose
-from .pilot import BlowUpError, RoomError, choose_panels
+from .pilot import BlowUpError, RoomError, begin, choose_panels, in_larger_arrays
 from .plan import Plan
 from .replicas import batch_seconds, run_batch
 from .rest import at_rest, held_errors
@@ -196,16 +196,19 @@ def _pilot(
     clock, room, span = plan.clock, plan.room(1), plan.span
     own = lambda times, errors: at_rest(times, errors, clock.end, plan.rtol, plan.panels, ending)
     rests = lambda times, errors: bool(of_first_process(plan.mesh, np.array(own(times, errors))))
+    order, observables = plan.settings.order, plan.measure.count
+    make = lambda room: make_replica(plan, room, _pilot_counts(plan, room, level), 0)
+    watch.pilot(0.0, "panels")
+    pilot = begin(make(room), span, order, known, observables)
     while True:
-        watch.pilot(0.0, "panels")
-        replica = make_replica(plan, room, _pilot_counts(plan, room, level), 0)
         try:
-            edges, solution = choose_panels(
-                replica, plan.panels, span, plan.rtol, known, plan.measure.count, watch.pilot, rests
-            )
-            return make_grid(clock, edges, saves, plan.settings.order), solution
+            edges, solution = choose_panels(pilot, plan.panels, span, plan.rtol, watch.pilot, rests)
+            return make_grid(clock, edges, saves, order), solution
         except RoomError as full:
-            known, room = full.edges, plan.room(room + 1)
+            room, done = plan.room(room + 1), full.progress
+            replica = make(room)
+            pilot = in_larger_arrays(done, replica, observables)
+            pilot = pilot or begin(replica, span, order, np.array(done.edges), observables)
 
 
 def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:

@@ -77,10 +77,10 @@ def choose(settings: PathSettings, state: State) -> Choice:
     """Return what to do next."""
     if state.unsettled:
         return SPLIT if state.can_split(settings) else _after_splits(settings, state)
+    if state.replicas >= settings.first_look and state.short.total <= 1.0:
+        return END  # no more than are needed, whatever was planned
     if state.replicas < state.target:
         return Choice(Move.REPLICATE, state.target)
-    if state.short.total <= 1.0:
-        return END
     return (_after_first_look if state.replicas < settings.replicas else _after_all)(settings, state)
 
 

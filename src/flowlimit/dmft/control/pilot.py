@@ -1,21 +1,23 @@
 """The pilot: one solve with few paths that chooses panels as it goes, and the modes of z that matter."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 from ...numerics.blocks import Edges, step_counts
 from ...numerics.compiling import compiled
-from ...numerics.devices import of_first_process
+from ...numerics.devices import of_first_process, put_like
 from ...types import Scalar
 from ..engine.march import advance_blocks, compiling, in_room, start
 from ..engine.replica import Replica
 from ..engine.shards import on_devices
 from ..engine.site import Site
-from ..engine.state import Paths
+from ..engine.state import Front, Paths, Rows
 from ..readout.curves import NEGLIGIBLE
 from ..readout.grid import panel_tail
 from ..readout.solution import Solution, read_solution
@@ -32,12 +34,30 @@ TINY = 1e-300
 """Below every size: no division by 0."""
 
 
-class RoomError(Exception):
-    """The arrays have no space for another panel; ``edges`` are the panels found so far."""
+@dataclass(frozen=True)
+class Progress:
+    """A pilot on its way: what is solved up to the last edge, what to try next, and both errors at the nodes.
 
-    def __init__(self, edges: Edges) -> None:
+    Panels in ``known`` are tried first, then one of the length.
+    """
+
+    replica: Replica
+    front: Front
+    rows: Rows
+    edges: tuple[float, ...]
+    known: Edges
+    length: float
+    scale: list[float] | None
+    times: np.ndarray
+    errors: np.ndarray
+
+
+class RoomError(Exception):
+    """The arrays have no space for another panel; a pilot with larger ones can go on from here."""
+
+    def __init__(self, progress: Progress) -> None:
         super().__init__("no room for another panel")
-        self.edges = edges
+        self.progress = progress
 
 
 class BlowUpError(Exception):
@@ -48,36 +68,59 @@ class BlowUpError(Exception):
         self.time, self.level = time, level
 
 
-def choose_panels(
-    replica: Replica,
-    settings: PanelSettings,
-    span: Span,
-    rtol: float,
-    known: Edges,
-    observables: int,
-    watch: Callable[[float, str], None],
-    rests: Callable[[np.ndarray, np.ndarray], bool] = lambda times, errors: False,
-) -> tuple[Edges, Solution]:
-    """Solve from begin to end, each panel as long as its spectral tail allows.
-
-    ``settings.panel_part * rtol`` bounds the tails relative to the roots of the errors. Panels in ``known`` are tried
-    first. ``watch`` is told the progress before every try; it raises to end the solve. ``rests`` is given the nodes'
-    times and both errors there after every panel; if it is True, the panels end there. The shortest panel that sums
-    over steps has them all as nodes: whatever its tail, nothing is left open there.
-    """
-    watch(0.0, "panels")
-    tolerance, order = settings.panel_part * rtol, settings.order
-    predicted = lambda tail: settings.safety * (tolerance / tail) ** (1.0 / order)
-    room, edges = replica.paths.normals.shape[0], [span.begin]
+def begin(replica: Replica, span: Span, order: int, known: Edges, observables: int) -> Progress:
+    """Return a pilot at time 0; its panels' program is compiled beside."""
     any_panel = span.ruler.panels(np.array([span.begin, span.begin + span.shortest]), order)
     with compiling(replica, observables, any_panel):
         front, rows = start(replica, observables)
         length = _first_length(replica, span, order)
-    scale, times, errors = None, np.zeros(0), np.zeros((0, 2))
+    return Progress(replica, front, rows, (span.begin,), known, length, None, np.zeros(0), np.zeros((0, 2)))
+
+
+def in_larger_arrays(progress: Progress, larger: Replica, observables: int) -> Progress | None:
+    """Return a pilot that goes on in the arrays of a larger replica; None where these are spread, or of other paths."""
+    old, new = progress.replica.paths, larger.paths
+    if larger.mesh is not None or old.few_probability.shape != new.few_probability.shape:
+        return None
+    fresh = np.asarray(new.normals)[len(old.normals) :]
+    normals = put_like(np.concatenate([np.asarray(old.normals), fresh]), new.normals)
+    replica = replace(larger, paths=replace(old, normals=normals))
+    front, rows = jax.tree.map(_in_corner, (progress.front, progress.rows), start(replica, observables))
+    return replace(progress, replica=replica, front=front, rows=rows)
+
+
+def _in_corner(part: jax.Array, whole: jax.Array) -> jax.Array:
+    filled = np.zeros(whole.shape)
+    filled[tuple(map(slice, part.shape))] = part
+    return put_like(filled, whole)
+
+
+def choose_panels(
+    progress: Progress,
+    settings: PanelSettings,
+    span: Span,
+    rtol: float,
+    watch: Callable[[float, str], None],
+    rests: Callable[[np.ndarray, np.ndarray], bool] = lambda times, errors: False,
+) -> tuple[Edges, Solution]:
+    """Solve from where a pilot is to the end, each panel as long as its spectral tail allows.
+
+    ``settings.panel_part * rtol`` bounds the tails relative to the roots of the errors. ``watch`` is told the progress
+    before every try; it raises to end the solve. ``rests`` is given the nodes' times and both errors there after every
+    panel; if it is True, the panels end there. The shortest panel that sums over steps has them all as nodes: whatever
+    its tail, nothing is left open there.
+    """
+    watch(0.0, "panels")
+    tolerance, order = settings.panel_part * rtol, settings.order
+    predicted = lambda tail: settings.safety * (tolerance / tail) ** (1.0 / order)
+    replica, front, rows, scale = progress.replica, progress.front, progress.rows, progress.scale
+    room, edges, length = replica.paths.normals.shape[0], list(progress.edges), progress.length
+    known = progress.known
+    times, errors = progress.times, progress.errors
     while edges[-1] < span.end - span.shortest / 2.0:
         node = (len(edges) - 1) * order
         if node + order > room:
-            raise RoomError(np.array(edges))
+            raise RoomError(Progress(replica, front, rows, tuple(edges), known, length, scale, times, errors))
         watch((edges[-1] - span.begin) / (span.end - span.begin), f"panels up to time {_time(span, edges):.3g}")
         own = span.resolved(edges[-1], span.next_edge(edges[-1], length, known), order, tolerance)
         block = span.ruler.panels(own, order)

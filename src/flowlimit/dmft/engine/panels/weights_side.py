@@ -8,6 +8,7 @@ With A = dp/dg, B = dp/dtheta, C = dw/dtheta and J = I - S (A G C + B) on the bl
 and R_w = -E[dW]/delta, eq. (dmft_Rw), the paper's sign for the diagonal network.
 """
 
+import math
 from typing import NamedTuple
 
 import jax
@@ -25,8 +26,8 @@ at_every_node = jax.vmap(apply_pathwise)
 """`apply_pathwise` with one matrix per node and path."""
 SHORTER, SHORTEST = 0.25, 1e-3
 """By how much, and to what part, a Newton step is shortened where it overshoots (an exponential readout does)."""
-TILE = 1024
-"""Paths whose Newton systems are solved together."""
+TABLE = 150_000
+"""Bytes of the Newton systems that are solved together: a core's caches hold them, and eliminations do not wait."""
 SETTLED = 1e-20
 """Squared residual below which rounding decides whether a step makes it worse."""
 
@@ -94,11 +95,12 @@ class Moved(NamedTuple):
 
 def newton_paths(equations: Collocation, theta: NodeTheta) -> Moved:
     """Take one Newton step on every path, tile by tile: a tile's systems stay in the cache."""
-    paths = theta.shape[-1]
-    if paths <= TILE or paths % TILE:
+    q, k, paths = theta.shape
+    tile = 1 << int(math.log2(TABLE / (8 * q * k * (q * k + 1))))
+    if paths <= tile or paths % tile:
         return _newton_step(equations, theta)
     one = lambda part: _newton_step(Collocation(*equations[:3], *part[:-1]), part[-1])
-    tiled = lambda x: jnp.moveaxis(x.reshape(*x.shape[:-1], paths // TILE, TILE), -2, 0)
+    tiled = lambda x: jnp.moveaxis(x.reshape(*x.shape[:-1], paths // tile, tile), -2, 0)
     whole = lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], paths)
     return jax.tree.map(whole, lax.map(one, jax.tree.map(tiled, (*equations[3:], theta))))
 
