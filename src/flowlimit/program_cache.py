@@ -22,7 +22,7 @@ SWITCH = "FLOWLIMIT_CACHE"
 """Environment variable: a folder to keep programs in, or "off"."""
 GIVEN = "JAX_COMPILATION_CACHE_DIR"
 """jax's own variable: who sets it has decided, and is not overruled."""
-LOWERED = "FLOWLIMIT_PROGRAMS"
+PROGRAMS = "FLOWLIMIT_PROGRAMS"
 """Environment variable: where `numerics.kept` keeps what jax's cache does not; child processes inherit it."""
 MOST_BYTES = 2 * 1024**3
 """Of one folder; jax drops what was not used for longest."""
@@ -66,7 +66,7 @@ def keep_programs(folder: str | Path | None = None) -> Path | None:
     """
     if folder is None and GIVEN in os.environ:
         return Path(os.environ[GIVEN])
-    os.environ.pop(LOWERED, None)
+    os.environ.pop(PROGRAMS, None)
     place = _place(folder)
     if place is None:
         return None
@@ -139,7 +139,7 @@ def _drop_oldest(home: Path) -> None:
 
 def _tell_jax(place: Path) -> None:
     """Set jax's variables, which child processes inherit, and its settings if it is loaded."""
-    os.environ[LOWERED] = str(place)
+    os.environ[PROGRAMS] = str(place)
     settings = {"jax_compilation_cache_dir": str(place), **SETTINGS}
     for name, value in settings.items():
         os.environ[name.upper()] = str(value)

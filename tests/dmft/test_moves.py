@@ -69,6 +69,8 @@ def test_the_corner_that_never_ended():
 def test_what_is_met_ends_and_what_is_hopeless_climbs():
     met = Shortfall(0.5, 0.5, 0.5, math.hypot(0.5, 0.5, 0.5))
     assert choose(PANELS, State(replicas=4, short=met)).move is Move.END
+    assert choose(PANELS, State(replicas=6, target=8, short=met)).move is Move.END  # fewer than were planned
+    assert choose(PANELS, State(replicas=2, target=4, short=met)).move is Move.REPLICATE  # too few to tell
     biased = Shortfall(1.0, 5.0, 0.0, math.hypot(1.0, 5.0))
     assert choose(PANELS, State(replicas=4, short=biased)).move is Move.CLIMB
     last = State(replicas=4, short=biased, level=3)  # nowhere to go: more replicas at least narrow the bars

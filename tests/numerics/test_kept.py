@@ -1,4 +1,4 @@
-"""Lowered programs on disk: a later process finds them, and no wrong one."""
+"""Compiled programs on disk: a later process finds them, and no wrong one."""
 
 import os
 import subprocess
@@ -13,6 +13,7 @@ from flowlimit.numerics import kept
 from flowlimit.numerics.compiling import compiled
 from flowlimit.numerics.kept import ENDING, Call, kept_program
 from flowlimit.numerics.kinds import UnknownKindError
+from flowlimit.numerics.programs import clear_programs
 
 LIMIT = """
 import sys
@@ -78,13 +79,13 @@ doubled.__module__ = "flowlimit.tests"
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
-    monkeypatch.setenv(kept.LOWERED, str(tmp_path))
+    monkeypatch.setenv(kept.PROGRAMS, str(tmp_path))
     monkeypatch.setattr(kept, "_PROGRAMS", {})
     return tmp_path
 
 
 def test_results_that_are_no_arrays(folder):
-    for _ in range(2):  # lowered, then read
+    for _ in range(2):  # made, then read
         call = Call(doubled, ((np.arange(3.0),), {"times": "two"}), donate=False)
         found = kept_program(call, {})(call)
         np.testing.assert_array_equal(found["twice"], [0.0, 2.0, 4.0])
@@ -109,14 +110,14 @@ def test_other_versions_are_another_kind(folder, monkeypatch):
 
 
 def test_files_do_not_pile_up(folder, monkeypatch):
-    monkeypatch.setattr(kept, "MOST_FILES", 3)
+    monkeypatch.setattr(kept, "MOST_BYTES", 3 * 9500)
     for size in range(1, 7):
         assert kept_program(Call(doubled, ((jnp.zeros(size),), {"times": 1}), donate=False), {})
     assert len(files(folder)) == 3
 
 
 def test_nothing_is_kept_unless_asked_for(monkeypatch, folder):
-    monkeypatch.delenv(kept.LOWERED)
+    monkeypatch.delenv(kept.PROGRAMS)
     assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {}) is None
     assert not files(folder)
 
@@ -150,4 +151,47 @@ def test_kept_programs_are_compiled_ahead(folder, traced):
     first = program(jnp.ones(3), times=1)
     program.ahead(like["twice"], times=1)
     assert not traced(lambda: program(first["twice"], times=1))
+    assert len(files(folder)) == 1
+
+
+ROOT = """
+import jax.numpy as jnp
+from flowlimit.numerics.kept import Call, kept_program
+
+def root(x):
+    return jnp.linalg.cholesky(x)
+
+root.__module__ = "flowlimit.tests"
+call = Call(root, ((4.0 * jnp.eye(2),), {}), donate=False)
+print(kept_program(call, {})(call).tolist())
+"""
+
+
+def test_a_factorisation_is_found_by_a_process_that_lowers_none(folder):
+    """A program alone does not load what its factorisations call: the process would end with a segmentation fault."""
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", ROOT], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "[[2.0, 0.0], [0.0, 2.0]]\n"), done.stderr
+    assert len(files(folder)) == 1
+
+
+def called_back(x):
+    return jax.pure_callback(np.asarray, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+called_back.__module__ = "flowlimit.tests"
+
+
+def test_a_program_that_calls_this_process_is_not_written(folder):
+    call = Call(called_back, ((jnp.ones(2),), {}), donate=False)
+    np.testing.assert_array_equal(kept_program(call, {})(call), [1.0, 1.0])
+    assert not files(folder)
+
+
+def test_programs_that_are_dropped_are_read_again(folder):
+    call = Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False)
+    first = kept_program(call, {})
+    assert kept_program(call, {}) is first
+    clear_programs()
+    assert kept_program(call, {}) is not first
     assert len(files(folder)) == 1

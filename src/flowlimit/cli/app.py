@@ -1,5 +1,6 @@
 """The command's entry point: one module per verb."""
 
+import gc
 from collections.abc import Callable
 
 import typer
@@ -22,6 +23,8 @@ from .sweep import sweep, table
 from .template import template
 from .warm import warm
 
+GARBAGE = 100_000
+"""Objects between two searches for garbage: loading jax makes half a million, and takes a tenth longer if searched."""
 WIDTH = 120
 """Most columns that help takes of a terminal."""
 app = typer.Typer(
@@ -86,6 +89,7 @@ def root(
 
 def main() -> None:
     """Run the command; what goes wrong ends in one line and an exit code, in a traceback only if that is asked for."""
+    gc.set_threshold(GARBAGE)
     keep_programs()
     try:
         app()

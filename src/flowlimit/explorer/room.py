@@ -2,10 +2,8 @@
 
 import threading
 
-import jax
-
 from ..numerics.memory import give_back, resident_bytes
-from ..numerics.programs import are_many
+from ..numerics.programs import are_many, clear_programs
 
 MOST_SHAPES = 24
 """Shapes of runs whose programs are kept; then all programs go, so that memory does not grow."""
@@ -35,7 +33,7 @@ class Room:
 
     def clear(self) -> None:
         """Drop all compiled programs, and return their memory to the system."""
-        jax.clear_caches()
+        clear_programs()
         give_back()
         with self._lock:
             self._shapes.clear()

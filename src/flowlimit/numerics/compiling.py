@@ -61,10 +61,10 @@ class Compiled(Generic[P, R]):
 
     def ahead(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """Compile for such arguments, whose numbers are not read: a call then finds its program."""
-        call, program = self._kept(*args, **kwargs)
-        whole: Any = self._outer() if program is None else program.run
-        lowered = whole.lower(*args, **kwargs) if program is None else whole.lower(*call.arrays)
-        lowered.compile()
+        program = self._kept(*args, **kwargs)[1]
+        if program is None:
+            lowered: Any = self._outer()
+            lowered.lower(*args, **kwargs).compile()
 
     def blank(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return zeros in place of what a call returns, to compile ahead with."""

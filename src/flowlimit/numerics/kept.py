@@ -1,8 +1,8 @@
-"""Lowered programs on disk, so that a later process neither traces a function nor lowers it: two of its five seconds.
+"""Compiled programs on disk, found by what is called: a later process neither traces a function nor lowers it.
 
-jax's persistent cache keeps what the compiler makes of a program; to look it up, jax traces and lowers the function
-again. Here the lowered program is kept, by `jax.export`, for calls whose kind has words, see `kinds`. It holds for the
-same files of this package, versions of others and settings of jax.
+jax's persistent cache keeps what the compiler makes of a program, too; but to look it up, jax traces and lowers the
+function again. Here it is found by the kind of the call, if that has words, see `kinds`. It holds for the same files of
+this package, versions of others, settings of jax and devices.
 """
 
 import hashlib
@@ -21,14 +21,17 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-from jax import export
+import jax.numpy as jnp
+from jax.experimental import serialize_executable
 
-from ..program_cache import LOWERED, refuse_foreign
+from ..program_cache import PROGRAMS, refuse_foreign
 from .kinds import UnknownKindError, words
 
-ENDING = ".lowered"
-MOST_FILES = 500
-"""What was written first goes when there are more; a file has 5 to 300 kB."""
+ENDING = ".program"
+MOST_BYTES = 2**29
+"""What was written first goes when there are more; a file has 5 kB to 3 MB."""
+MOST_KINDS = 500
+"""That one process knows."""
 OTHERS = ("jax", "jaxlib", "equinox", "diffrax", "lineax", "optimistix", "numpy")
 """Packages whose code is traced, or runs while this package's is."""
 CONTEXT = (
@@ -55,8 +58,8 @@ class Slot(NamedTuple):
 class Program(NamedTuple):
     """A program from arrays to arrays, what these are, and the result with slots in their places."""
 
-    run: Callable[..., list[jax.Array]]
-    shapes: tuple[Any, ...]
+    run: jax.stages.Compiled
+    shapes: tuple[jax.ShapeDtypeStruct, ...]
     result: Any
 
     def __call__(self, call: "Call") -> Any:
@@ -101,8 +104,8 @@ class Call:
     def _kept_leaves(self) -> int:
         return len(jax.tree.leaves(self.arguments[0][0] if self.donate else self.arguments))
 
-    def lowered(self) -> tuple[export.Exported, Any]:
-        """Return the lowered program and the result with slots."""
+    def lowered(self, options: dict[str, Any]) -> tuple[jax.stages.Lowered, Any]:
+        """Return the program as the compiler is given it, and the result with slots."""
         leaves, tree = jax.tree.flatten(self.arguments)
         results = []
 
@@ -116,18 +119,30 @@ class Call:
             return given
 
         flat.__name__ = self.function.__name__
-        return export.export(jax.jit(flat))(*self.arrays), results[-1]
+        donated = {"donate_argnums": 1} if self.donate else {}
+        return jax.jit(flat, **donated, **options).lower(*self.arrays), results[-1]
 
 
-UNKNOWN = Program(lambda *_: [], (), None)
-_PROGRAMS: dict[Hashable, Program | None] = {}
+class Stored(NamedTuple):
+    """What a file holds of a program."""
+
+    content: bytes
+    trees: tuple[Any, Any]
+    shapes: tuple[jax.ShapeDtypeStruct, ...]
+    result: Any
+    uses_lapack: bool
+
+
+UNKNOWN = object()
+_PROGRAMS: dict[Hashable, Any] = {}
+"""Call -> its program, or None if it is not to be kept."""
 _LOCKS: defaultdict[Hashable, Lock] = defaultdict(Lock)
 """One for each program: another thread may find its own meanwhile."""
 
 
 def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
     """Return the program of a call, from the folder or into it; None where programs are not kept, or not such a one."""
-    folder = os.environ.get(LOWERED)
+    folder = os.environ.get(PROGRAMS)
     if not folder:
         return None
     known = folder, call.signature
@@ -135,14 +150,19 @@ def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
         hash(known)
     except TypeError:
         return None
-    if len(_PROGRAMS) >= MOST_FILES:
-        _PROGRAMS.clear()
-        _LOCKS.clear()
+    if len(_PROGRAMS) >= MOST_KINDS:
+        forget()
     with _LOCKS[known]:
         program = _PROGRAMS.get(known, UNKNOWN)
         if program is UNKNOWN:
             program = _PROGRAMS[known] = _find(Path(folder), call, options)
         return program
+
+
+def forget() -> None:
+    """Let go of all programs that this process has loaded; their files stay."""
+    _PROGRAMS.clear()
+    _LOCKS.clear()
 
 
 def _find(folder: Path, call: Call, options: dict[str, Any]) -> Program | None:
@@ -151,37 +171,57 @@ def _find(folder: Path, call: Call, options: dict[str, Any]) -> Program | None:
     except OSError:
         return None
     try:
-        path = folder / (hashlib.sha256(f"{_versions()} {call.kind}".encode()).hexdigest() + ENDING)
+        told = f"{_versions()} {_devices()} {call.kind}"
     except UnknownKindError:
         return None
-    donated = {"donate_argnums": 1} if call.donate else {}
-    make = lambda lowered, result: Program(jax.jit(lowered.call, **donated, **options), lowered.out_avals, result)
+    path = folder / (hashlib.sha256(told.encode()).hexdigest() + ENDING)
     try:
-        return make(*_read(path))
-    except (OSError, ValueError):  # there is none, or it is damaged
+        return _read(path)
+    except Exception:  # there is none, or it is damaged
         pass
     try:
-        lowered, result = call.lowered()
-        _write(path, lowered, result)
-    except Exception:
+        return _make(path, call, options)
+    except Exception:  # what the usual way cannot do either, it says
         return None
-    return make(lowered, result)
 
 
-def _read(path: Path) -> tuple[export.Exported, Any]:
+def _read(path: Path) -> Program:
     with path.open("rb") as file:
         digest, content = file.read(32), file.read()
     if hashlib.sha256(content).digest() != digest:
         raise ValueError(f"{path} is damaged")
-    program, result = pickle.loads(content)
-    return export.deserialize(bytearray(program)), result
+    stored: Stored = pickle.loads(content)
+    if stored.uses_lapack:
+        _load_lapack()
+    run = serialize_executable.deserialize_and_load(stored.content, *stored.trees, execution_devices=jax.devices()[:1])
+    return Program(run, stored.shapes, stored.result)
 
 
-def _write(path: Path, lowered: export.Exported, result: Any) -> None:
-    content = pickle.dumps((bytes(lowered.serialize()), result))
-    files = sorted(path.parent.glob(f"*{ENDING}"), key=lambda file: file.stat().st_mtime)
-    for old in files[: max(0, len(files) - MOST_FILES + 1)]:
-        old.unlink(missing_ok=True)
+def _make(path: Path, call: Call, options: dict[str, Any]) -> Program:
+    lowered, result = call.lowered(options)
+    told = lowered.as_text()
+    shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in lowered.out_info)
+    program = Program(lowered.compile(), shapes, result)
+    if "callback" not in told:  # a function of this process
+        content, *trees = serialize_executable.serialize(program.run)
+        _write(path, Stored(content, tuple(trees), shapes, result, "lapack" in told))
+    return program
+
+
+@cache
+def _load_lapack() -> None:
+    """Let jax load what its factorisations call, as it does when it lowers one: a program alone does not."""
+    jax.jit(jnp.linalg.cholesky).lower(jax.ShapeDtypeStruct((1, 1), float))
+
+
+def _write(path: Path, stored: Stored) -> None:
+    content = pickle.dumps(stored)
+    files = {file: file.stat() for file in path.parent.glob(f"*{ENDING}")}
+    size = len(content) + sum(about.st_size for about in files.values())
+    for old, about in sorted(files.items(), key=lambda item: item[1].st_mtime):
+        if size > MOST_BYTES:
+            old.unlink(missing_ok=True)
+            size -= about.st_size
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(hashlib.sha256(content).digest() + content)
     Path(file.name).replace(path)
@@ -195,6 +235,14 @@ def _signature(leaf: Any) -> Hashable:
 
 def _settings() -> list[Any]:
     return [getattr(jax.config, name) for name in CONTEXT]
+
+
+def _devices() -> str:
+    """Return what programs are made for: they differ by it, and by the compiler's flags."""
+    if jax.process_count() > 1:
+        raise UnknownKindError("a program of several processes")
+    first = jax.devices()[0]
+    return " ".join([first.platform, first.device_kind, str(len(jax.devices())), os.environ.get("XLA_FLAGS", "")])
 
 
 @cache

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import jax
 
+from .kept import forget
+
 PART = 0.5
 """Part of the maps allowed at which programs are dropped."""
 MAPS, ALLOWED = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
@@ -23,8 +25,14 @@ def drop_programs() -> bool:
     """
     if _LEFT.get() or not are_many():
         return False
-    jax.clear_caches()
+    clear_programs()
     return True
+
+
+def clear_programs() -> None:
+    """Drop all compiled programs of the process."""
+    forget()
+    jax.clear_caches()
 
 
 def are_many() -> bool:

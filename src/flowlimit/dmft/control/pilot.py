@@ -178,8 +178,8 @@ def _mean_rate(mesh: Mesh | None, site: Site, paths: Paths) -> Scalar:
 def _relative_tail(rows: Any, own: slice, count: float, tolerance: Scalar, scale: Any) -> tuple[float, Any]:
     """Return the larger relative tail of the two errors' roots, infinite if the block did not settle."""
     disagreement = float(np.asarray(rows.disagreement)[own.start])
-    roots = _roots(rows, own)
-    with np.errstate(over="ignore"):  # of a try that blew up: seen below
+    with np.errstate(over="ignore", invalid="ignore"):  # of a try that blew up: seen below
+        roots = _roots(rows, own)
         sizes = [np.linalg.norm(root, axis=1) for root in roots]
     if not disagreement <= SETTLED_FACTOR * float(tolerance) or not all(np.isfinite(size).all() for size in sizes):
         return np.inf, scale

@@ -43,7 +43,7 @@ KEPT = 4
 """Operators that are kept of each replica."""
 CURVES = 3
 """Arrays over the saved times for each curve of a replica: its values, those with half the paths, and time errors."""
-ROOM_GROWTH = 1.34
+ROOM_GROWTH = 2.0
 """Factor between the lengths that arrays may have: few of them, so that compiled programs are used again."""
 STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
