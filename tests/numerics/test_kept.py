@@ -195,3 +195,21 @@ def test_programs_that_are_dropped_are_read_again(folder):
     clear_programs()
     assert kept_program(call, {}) is not first
     assert len(files(folder)) == 1
+
+
+def test_what_was_read_from_jaxs_cache_is_not_written(folder):
+    """A program that jax has read is without its code when it is written again: a later process could not run it."""
+    variables = {
+        **os.environ,
+        "JAX_COMPILATION_CACHE_DIR": str(folder),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
+    code = ROOT.replace("jnp.linalg.cholesky(x)", "2.0 * jnp.sin(x) * jnp.cumsum(x, axis=0)")
+    said = set()
+    for process in range(3):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
+        said.add(done.stdout)
+        assert len(files(folder)) == (process == 0)
+        for path in files(folder):
+            path.unlink()  # so that the next process makes it again, of what jax has kept
+    assert len(said) == 1

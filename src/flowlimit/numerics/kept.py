@@ -10,6 +10,7 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -104,8 +105,8 @@ class Call:
     def _kept_leaves(self) -> int:
         return len(jax.tree.leaves(self.arguments[0][0] if self.donate else self.arguments))
 
-    def lowered(self, options: dict[str, Any]) -> tuple[jax.stages.Lowered, Any]:
-        """Return the program as the compiler is given it, and the result with slots."""
+    def lowered(self, name: str, options: dict[str, Any]) -> tuple[jax.stages.Lowered, Any]:
+        """Return the program as the compiler is given it, under a name, and the result with slots."""
         leaves, tree = jax.tree.flatten(self.arguments)
         results = []
 
@@ -118,7 +119,7 @@ class Call:
             results.append(jax.tree.unflatten(structure, [next(slots) if eqx.is_array(x) else x for x in found]))
             return given
 
-        flat.__name__ = self.function.__name__
+        flat.__name__ = name
         donated = {"donate_argnums": 1} if self.donate else {}
         return jax.jit(flat, **donated, **options).lower(*self.arrays), results[-1]
 
@@ -198,14 +199,31 @@ def _read(path: Path) -> Program:
 
 
 def _make(path: Path, call: Call, options: dict[str, Any]) -> Program:
-    lowered, result = call.lowered(options)
-    told = lowered.as_text()
+    lowered, result = call.lowered(f"{call.function.__name__}_{path.stem[:8]}", options)
+    told, reads = lowered.as_text(), _READ.number
     shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in lowered.out_info)
     program = Program(lowered.compile(), shapes, result)
-    if "callback" not in told:  # a function of this process
+    fresh = reads == _READ.number
+    if fresh and "callback" not in told:  # a function of this process
         content, *trees = serialize_executable.serialize(program.run)
         _write(path, Stored(content, tuple(trees), shapes, result, "lapack" in told))
     return program
+
+
+class _Read(threading.local):
+    """How many programs this thread has read from jax's cache: one that was read cannot be written whole again."""
+
+    number = 0
+
+
+_READ = _Read()
+
+
+def _count_read(event: str, **_: Any) -> None:
+    _READ.number += event == "/jax/compilation_cache/cache_hits"
+
+
+jax.monitoring.register_event_listener(_count_read)
 
 
 @cache
