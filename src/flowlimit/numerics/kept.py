@@ -138,7 +138,7 @@ UNKNOWN = object()
 _PROGRAMS: dict[Hashable, Any] = {}
 """Call -> its program, or None if it is not to be kept."""
 _LOCKS: defaultdict[Hashable, Lock] = defaultdict(Lock)
-"""One for each program: another thread may find its own meanwhile."""
+"""One for each program: another thread may find another one meanwhile."""
 
 
 def kept_program(call: Call, options: dict[str, Any]) -> Program | None:

@@ -28,6 +28,8 @@ SHORTER, SHORTEST = 0.25, 1e-3
 """By how much, and to what part, a Newton step is shortened where it overshoots (an exponential readout does)."""
 TABLE = 150_000
 """Bytes of the Newton systems that are solved together: a core's caches hold them, and eliminations do not wait."""
+LEAST = 4
+"""Power of two of the fewest of them: fewer do not fill a core's vectors."""
 SETTLED = 1e-20
 """Squared residual below which rounding decides whether a step makes it worse."""
 
@@ -96,7 +98,7 @@ class Moved(NamedTuple):
 def newton_paths(equations: Collocation, theta: NodeTheta) -> Moved:
     """Take one Newton step on every path, tile by tile: a tile's systems stay in the cache."""
     q, k, paths = theta.shape
-    tile = 1 << int(math.log2(TABLE / (8 * q * k * (q * k + 1))))
+    tile = 1 << max(int(math.log2(TABLE / (8 * q * k * (q * k + 1)))), LEAST)
     if paths <= tile or paths % tile:
         return _newton_step(equations, theta)
     one = lambda part: _newton_step(Collocation(*equations[:3], *part[:-1]), part[-1])
