@@ -80,7 +80,8 @@ def begin(replica: Replica, span: Span, order: int, known: Edges, observables: i
 def in_larger_arrays(progress: Progress, larger: Replica, observables: int) -> Progress | None:
     """Return a pilot that goes on in the arrays of a larger replica; None where these are spread, or of other paths."""
     old, new = progress.replica.paths, larger.paths
-    if larger.mesh is not None or old.few_probability.shape != new.few_probability.shape:
+    numbers = lambda paths: (paths.probability.shape, paths.few_probability.shape)
+    if larger.mesh is not None or numbers(old) != numbers(new):
         return None
     fresh = np.asarray(new.normals)[len(old.normals) :]
     normals = put_like(np.concatenate([np.asarray(old.normals), fresh]), new.normals)
