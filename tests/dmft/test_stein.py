@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 import flowlimit as fl
-from flowlimit.dmft.engine.panels.stein import scaled_response
 from flowlimit.dmft.engine.state import Paths
+from flowlimit.dmft.engine.stein import scaled_response
 
 M, FEW, DELTA, SIZE, THRESHOLD = 4096, 256, 2.0, 0.3, 0.25
 Z = np.random.default_rng(3).permutation(norm.ppf((np.arange(M) + 0.5) / M))  # even on all paths, random on the few
@@ -80,3 +80,23 @@ def test_late_curves_with_weight_decay_have_small_bars():
         assert curve.stderr[-1] < 0.01 * value
         # errors come to their end like (decay t)^-2
         assert curve.value[-1] == pytest.approx(value, abs=4.0 * curve.stderr[-1] + value / 30.0**2)
+
+
+@pytest.mark.slow
+def test_late_steps_have_small_bars_with_few_response_paths():
+    """With 16 of 512 paths for responses the last training error had a standard error of 1.1% without the lemma."""
+    model = fl.DiagonalLinear(1.0, weight_decay=0.1)
+    task, training = (
+        fl.Regression(2.0, noise_var=0.01, target=fl.Bernoulli(0.1)),
+        fl.GradientDescent(0.5, num_steps=300),
+    )
+    solver = fl.StepSolver(
+        last_level=0, lowest_level=0, response_parts=(32,), first_look=4, replicas=4, most_replicas=4
+    )
+    limit = fl.solve_dmft(model, task, training, rtol=1e-3, key=1, save_at=[0.0, 150.0], solver=solver, throw=False)
+    end = fl.fixed_point(model, task)
+    for name, value in (("train_error", float(end.train_error)), ("test_error", float(end.test_error))):
+        curve = limit.curves[name]
+        assert limit.statistical[name][-1] < 0.004 * value
+        # errors come to their end like (decay t)^-2
+        assert curve.value[-1] == pytest.approx(value, abs=4.0 * curve.stderr[-1] + value / 15.0**2)

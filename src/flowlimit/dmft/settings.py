@@ -94,6 +94,15 @@ class PathSettings:
         """How a block is iterated; None where it need not be."""
         return None
 
+    def responses(self, paths: int, level: int, *, merged: bool) -> int:
+        """Return how many of a level's paths serve the responses; ``merged`` says whether old steps are merged."""
+        parts = self._parts(merged=merged)
+        few = paths // parts[min(max(level, 0), len(parts) - 1)]
+        return max(few, min(self.fewest_response_paths, paths)) if merged else few
+
+    def _parts(self, *, merged: bool) -> tuple[int, ...]:
+        return self.response_parts
+
     def __post_init__(self) -> None:
         for field in fields(self):
             _check(field.name, getattr(self, field.name), field.default)
@@ -136,13 +145,20 @@ class StepSettings(PathSettings):
     whole_history
         Steps up to which all are kept as they are, and with them kernels and paths. Of more steps the old ones are
         merged: what a step sees of them grows like the logarithm of their number.
+    merged_response_parts
+        ``response_parts`` where old steps are merged and the loss is squared. There responses are nearly all of the
+        cost, and late ones are told by all paths, too (Stein's lemma).
     quick_look
         Replicas that are solved without modes of the noise known: enough where matched moments make the answer exact,
         and a pilot for the others elsewhere.
     """
 
     whole_history: int = 512
+    merged_response_parts: tuple[int, ...] = (16, 64, 64, 64)
     quick_look: int = 2
+
+    def _parts(self, *, merged: bool) -> tuple[int, ...]:
+        return self.merged_response_parts if merged else self.response_parts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,8 @@ STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
 LEADING = 64
 """Modes of z that are quasi-random where steps are many: the others matter little, and points are even in the first."""
+KICKED = 1
+"""First level of thousands of steps that kick each path: kicks are pseudo-random, few paths become unstable late."""
 EXACT_RESPONSES = 2
 """Paths per stratum that serve the responses of a linear model, where all paths have the same."""
 
@@ -150,7 +152,8 @@ class Plan:
             matched = self._matched(nodes)
             return None if self._too_large(matched, nodes) else matched
         paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
-        few = max(paths // own.response_parts[min(max(level, 0), len(own.response_parts) - 1)], 1)
+        merged = self.merges(nodes) is not None and not self.sampled
+        few = max(own.responses(paths, level, merged=merged), 1)
         while self._too_large(Counts(paths, few), nodes):
             few //= 2
             if few < max(own.fewest_response_paths // strata, 2):
@@ -219,9 +222,15 @@ class Plan:
     @property
     def first_level(self) -> int:
         """The level of paths to begin with."""
+        if self._is_kicked_often and not self.exact:
+            return min(KICKED, self.settings.last_level)
         if self.rtol >= self.settings.rough:
             return self.settings.lowest_level
         return 0 if self.rtol > self.settings.sharp or self.exact else min(1, self.settings.last_level)
+
+    @property
+    def _is_kicked_often(self) -> bool:
+        return self.site.flow.noise.temperature is not None and self.merges(self.clock.save_count) is not None
 
     def bytes(self, counts: Counts, nodes: int) -> int:
         """Return the memory of one replica on each device."""

@@ -122,7 +122,8 @@ def _start(replica: Replica, observables: int) -> tuple[Front, Rows]:
     kept, fresh = (None, replica.paths.normals.shape[0]) if merging is None else (merging.rows, merging.noises)
     noises = (1 + fresh * replica.site.flow.noise.on_samples) * (replica.explicit and replica.samples is None)
     kind = {"explicit": replica.explicit, "noises": noises, "initial": initial, "kept": kept}
-    return start_front(replica.paths, kept), empty_rows(replica.paths, observables, replica.samples, **kind)
+    outputs = replica.site.outputs if replica.explicit else None
+    return start_front(replica.paths, kept, outputs), empty_rows(replica.paths, observables, replica.samples, **kind)
 
 
 def _initial_averages(replica: Replica) -> Float[Array, "initial"]:

@@ -22,7 +22,7 @@ AXIS = "paths"
 SPREAD: dict[type, tuple[str, ...]] = {
     Paths: ("normals", "theta", "w_star", "probability", "few_probability", "kicks", "root"),
     SamplePaths: ("normals", "teacher", "noise", "probability", "few_probability", "masks"),
-    Front: ("theta", "velocity", "tangent"),
+    Front: ("theta", "velocity", "tangent", "z"),
     Rows: ("W", "response", "Q", "normals"),
     SampleRows: ("residuals", "response", "Q_l", "Q_w", "normals"),
 }

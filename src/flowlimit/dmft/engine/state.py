@@ -112,6 +112,7 @@ class Front(eqx.Module):
     theta: Float[Array, "k M"]
     velocity: Float[Array, "k M"]
     tangent: Float[Array, "k N few"]
+    z: Float[Array, "c M"] | None = None  # z/delta of the step before; None on panels
 
 
 class Rows(eqx.Module):
@@ -141,10 +142,11 @@ class Rows(eqx.Module):
     initial: Float[Array, "initial"] | None = None  # averages and the test error at time 0, which is no node of a panel
 
 
-def start_front(paths: Paths, kept: int | None = None) -> Front:
-    """Return the front at time 0."""
+def start_front(paths: Paths, kept: int | None = None, outputs: int | None = None) -> Front:
+    """Return the front at time 0; steps have so many ``outputs``."""
     k, room, few = paths.theta.shape[0], kept or paths.normals.shape[0], paths.few_probability.shape[0]
-    return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)))
+    z = None if outputs is None else jnp.zeros((outputs, paths.theta.shape[1]))
+    return Front(paths.theta, jnp.zeros_like(paths.theta), jnp.zeros((k, room, few)), z)
 
 
 def empty_rows(

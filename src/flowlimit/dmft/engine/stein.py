@@ -1,4 +1,4 @@
-"""Responses of late panels by Stein's lemma, where paths tell them badly.
+"""Responses at late times by Stein's lemma, where paths tell them badly.
 
 Late in training a coordinate is active or not, and so is its response: its average is a share of few paths, with the
 noise of a share. What the response does to z itself is known a second way, from all paths and without a derivative:
@@ -14,10 +14,10 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float
 
-from ..history import Node
-from ..samples_side import Root
-from ..state import Paths, Rows
-from ..weighting import residual, response_features
+from .history import Node
+from .samples_side import Root
+from .state import Paths, Rows
+from .weighting import residual, response_features
 
 POWER = 4
 """Of the ratio of errors in the share of the lemma: quasi-random points lessen the other error more than it tells."""
@@ -32,6 +32,12 @@ def own_covariance(rows: Rows, root: Root, node: Node) -> Float[Array, "N q"]:
     L = lax.dynamic_update_slice_in_dim(rows.L, root.L, node, axis=0)
     reached = jnp.arange(len(L)) < node + len(root.L)
     return jnp.where(reached[:, None], L @ root.L.T, 0.0)
+
+
+def step_covariance(rows: Rows, node: Node, outputs: int) -> Float[Array, "N c"]:
+    """Return C_f at all steps so far with the last of them; before the first one there is none."""
+    last = lax.dynamic_slice_in_dim(rows.L, jnp.maximum(node - outputs, 0), outputs)
+    return jnp.where((jnp.arange(len(rows.L)) < node)[:, None], rows.L @ last.T, 0.0)
 
 
 def scaled_response(

@@ -19,9 +19,9 @@ from ..replica import Replica
 from ..samples_side import Feedback, Root, feedback_rows, like_reference, noise_columns, root_rows
 from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
+from ..stein import own_covariance, scaled_response
 from ..weighting import response_weights
 from .correction import corrected_response, corrected_root
-from .stein import own_covariance, scaled_response
 from .weights_side import (
     Collocation,
     Linearised,

@@ -11,6 +11,7 @@ from ..merging import merge
 from ..replica import Replica
 from ..site import Jacobians
 from ..state import Front, Rows
+from ..stein import scaled_response, step_covariance
 from ..weighting import response_weights
 from .closed_side import close_outputs
 from .sampled_side import centre, sample_outputs
@@ -25,9 +26,10 @@ def advance_step(replica: Replica, block: Blocks, step: Node, front: Front, rows
     W = site.weights(t, theta, paths.root) - centre(site, paths)
     A, _, C = site.jacobians(t, theta, jnp.zeros((c, theta.shape[1])), paths.root)
     dW = apply_pathwise(C[..., :few], front.tangent)  # columns before the node
-    weights = response_weights(paths, jnp.einsum("ckp,kcp->cp", C, A))
-    mean = paths.total(jnp.einsum("cnp,cp->cn", dW, weights))
+    immediate = jnp.einsum("ckp,kcp->cp", C, A)
+    mean = paths.total(jnp.einsum("cnp,cp->cn", dW, response_weights(paths, immediate)))
     R_w = before(-mean / setting.aspect_ratio, node)  # eq. (dmft_Rw)
+    R_w = _told_by_all(replica, node, front, rows, immediate, dW, W, R_w)
     out = (close_outputs if replica.samples is None else sample_outputs)(replica, step, node, rows, W, R_w)
     own, past = lax.dynamic_slice_in_dim(out.R_l, node, c, axis=1), before(out.R_l, node)
     normals = with_row(paths.normals, rows.normals, step, node, c)
@@ -60,8 +62,26 @@ def advance_step(replica: Replica, block: Blocks, step: Node, front: Front, rows
     if site.flow.noise.temperature is not None:
         kick = lax.dynamic_index_in_dim(paths.kicks, step // c, keepdims=False)
         moved = moved + jnp.sqrt(2.0 * site.flow.noise.temperature * block.weights[0]) * kick
-    ahead = Front(moved, p, tangent)
+    ahead = Front(moved, p, tangent, z)
     return (ahead, new) if merging is None else merge(merging, paths.total, step, ahead, new)
+
+
+def _told_by_all(
+    replica: Replica,
+    node: Node,
+    front: Front,
+    rows: Rows,
+    immediate: Float[Array, "c M"],
+    dW: Float[Array, "c N few"],
+    W: Float[Array, "c M"],
+    R_w: Float[Array, "c N"],
+) -> Float[Array, "c N"]:
+    """Return the rows of R_w as z of the step before tells them, as far as it does so better."""
+    assert front.z is not None
+    covariance = step_covariance(rows, node, len(W))
+    each = jnp.einsum("cnp,nc->cp", dW, covariance)
+    variance = jnp.diagonal(lax.dynamic_slice_in_dim(covariance, node - len(W), len(W))) / replica.setting.aspect_ratio
+    return scaled_response(replica.paths, R_w, covariance, each, immediate, W, front.z, variance)
 
 
 def _advance_tangent(
