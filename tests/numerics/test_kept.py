@@ -139,6 +139,14 @@ def test_what_fails_is_left_to_the_usual_way(folder):
     assert not files(folder)
 
 
+def test_a_key_among_the_arguments_is_left_to_the_usual_way(folder):
+    draw = lambda key, times: times * jax.random.normal(key, (2,))
+    draw.__module__, draw.__qualname__ = "flowlimit.tests", "draw"
+    assert kept_program(Call(draw, ((jax.random.key(0), 2.0), {}), donate=False), {}) is None
+    np.testing.assert_array_equal(compiled(draw)(jax.random.key(0), 2.0), 2.0 * jax.random.normal(jax.random.key(0), 2))
+    assert not files(folder)
+
+
 def test_a_lambda_has_no_kind():
     with pytest.raises(UnknownKindError):
         _ = Call(lambda x: x, ((jnp.zeros(2),), {}), donate=False).kind

@@ -247,7 +247,7 @@ def _write(path: Path, stored: Stored) -> None:
 
 def _signature(leaf: Any) -> Hashable:
     if isinstance(leaf, jax.Array):
-        return leaf.shape, leaf.dtype, leaf.weak_type, leaf.sharding
+        return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False), leaf.sharding  # keys have none
     return (leaf.shape, leaf.dtype) if eqx.is_array(leaf) else (type(leaf), leaf)
 
 

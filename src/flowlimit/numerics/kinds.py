@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -40,6 +41,8 @@ def _words(value: Any) -> Iterator[str]:
     elif isinstance(value, jax.Array):
         if value.devices() != {jax.devices()[0]}:
             raise UnknownKindError("an array that is not on the first device")
+        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+            raise UnknownKindError("a key")
         yield f"{value.dtype}{value.shape}{'~' * value.weak_type}"
     elif isinstance(value, np.ndarray | np.generic):
         yield f"{value.dtype}{value.shape}"
