@@ -42,7 +42,7 @@ def test_a_second_process_compiles_nothing(home):
 
 def test_folders_tell_processors_and_versions_apart(home, monkeypatch):
     first = program_cache.keep_programs()
-    monkeypatch.setattr(program_cache, "_processor", lambda: "another")
+    monkeypatch.setattr(program_cache, "processor", lambda: "another")
     second = program_cache.keep_programs()
     monkeypatch.setattr(program_cache, "__version__", "9.9")
     third = program_cache.keep_programs()

@@ -98,10 +98,10 @@ def _place(folder: str | Path | None) -> Path | None:
         return None
     home = Path(given).expanduser().absolute() if given else user_cache_path("flowlimit") / "programs"
     jaxlib = importlib.metadata.version("jaxlib")
-    return home / f"{__version__}-jaxlib{jaxlib}-{platform.machine()}-{_processor()}"
+    return home / f"{__version__}-jaxlib{jaxlib}-{platform.machine()}-{processor()}"
 
 
-def _processor() -> str:
+def processor() -> str:
     """Return a digest of what the processor can do: code compiled for more than that ends a process."""
     told = [platform.processor(), platform.system()]
     cpuinfo = Path("/proc/cpuinfo")

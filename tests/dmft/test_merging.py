@@ -120,7 +120,7 @@ def test_more_noises_than_columns():
     training = fl.StochasticGradientDescent(0.1, step_size=0.05, num_steps=550)
     plan = plan_of(fl.DiagonalLinear(0.3), SPARSE, training, fl.StepSolver())
     grid, found = make_grid(plan.clock, None, np.zeros(1), 1), []
-    own = make_replica(plan, grid.nodes, Counts(64, 16), 0)  # fewer paths amplify rounding
+    own = make_replica(plan, grid.nodes, Counts(128, 32), 0)  # fewer paths amplify rounding more
     for fresh in (512, 64):
         merging = replace(own.merging, fresh=fresh)
         rows = march(replace(own, merging=merging), grid.blocks, plan.measure.count)

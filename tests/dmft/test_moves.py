@@ -71,6 +71,7 @@ def test_what_is_met_ends_and_what_is_hopeless_climbs():
     assert choose(PANELS, State(replicas=4, short=met)).move is Move.END
     assert choose(PANELS, State(replicas=6, target=8, short=met)).move is Move.END  # fewer than were planned
     assert choose(PANELS, State(replicas=2, target=4, short=met)).move is Move.REPLICATE  # too few to tell
+    assert choose(STEPS, State(replicas=2, target=2, short=met)).move is Move.END  # a quick look that was enough
     biased = Shortfall(1.0, 5.0, 0.0, math.hypot(1.0, 5.0))
     assert choose(PANELS, State(replicas=4, short=biased)).move is Move.CLIMB
     last = State(replicas=4, short=biased, level=3)  # nowhere to go: more replicas at least narrow the bars

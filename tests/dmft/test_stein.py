@@ -54,6 +54,16 @@ def test_paths_that_are_alike_are_left_alone():
     assert after == pytest.approx(before, rel=1e-6)
 
 
+def test_several_teachers():
+    """Each one's target is a feature of the lemma's error: steps with several ended with an error."""
+    loss = fl.CustomLoss(label=lambda f_star, n: f_star[0] * f_star[1], loss=lambda f, y: 0.5 * (f - y) ** 2)
+    task = fl.GeneralizedLinear(2.0, target=fl.Independent(fl.Bernoulli(0.2), count=2), loss=loss)
+    training = fl.GradientDescent(0.1, num_steps=3)
+    model = fl.Reparametrized(lambda theta: theta, init=0.1)
+    limit = fl.solve_dmft(model, task, training, rtol=0.3, throw=False, key=0)
+    assert np.isfinite(limit.train_error).all()
+
+
 def test_nothing_is_changed_to_what_is_no_number():
     """Before anything has happened all is 0; the derivative of a solve goes through here, too."""
     value, slope = jax.jvp(

@@ -109,6 +109,15 @@ def test_other_versions_are_another_kind(folder, monkeypatch):
     assert len(files(folder)) == 2
 
 
+def test_another_processor_is_another_kind(folder, monkeypatch):
+    """A folder may be inherited by a job on another kind of node: machine code for more than it has ends a process."""
+    for name in ("one", "another"):
+        monkeypatch.setattr(kept, "processor", lambda own=name: own)
+        kept._PROGRAMS.clear()
+        assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {})
+    assert len(files(folder)) == 2
+
+
 def test_files_do_not_pile_up(folder, monkeypatch):
     for size in range(1, 7):
         if size == 2:

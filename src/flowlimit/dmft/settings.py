@@ -46,7 +46,7 @@ class PathSettings:
         Paths of a stochastic samples side for each one of the weights side, all and those for responses.
     first_look, replicas, most_replicas, batch
         Replicas after which error bars are first looked at, that an answer has unless this was enough, that a spread
-        is reduced by at most, and that one move adds at least.
+        is reduced by at most, and that are added before error bars are looked at again.
     hopeless
         Factor by which bias or spread exceed what replicas can mend, at which a first look leads to more paths.
     bias_part
@@ -73,7 +73,7 @@ class PathSettings:
     first_look: int = 4
     replicas: int = 8
     most_replicas: int = 24
-    batch: int = 2
+    batch: int = 4
     hopeless: float = 2.0
     bias_part: float = 0.9
     spread_room: float = 0.1
@@ -97,8 +97,7 @@ class PathSettings:
     def responses(self, paths: int, level: int, *, merged: bool) -> int:
         """Return how many of a level's paths serve the responses; ``merged`` says whether old steps are merged."""
         parts = self._parts(merged=merged)
-        few = paths // parts[min(max(level, 0), len(parts) - 1)]
-        return max(few, min(self.fewest_response_paths, paths)) if merged else few
+        return paths // parts[min(max(level, 0), len(parts) - 1)]
 
     def _parts(self, *, merged: bool) -> tuple[int, ...]:
         return self.response_parts

@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -25,7 +26,7 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import serialize_executable
 
-from ..program_cache import PROGRAMS, refuse_foreign
+from ..program_cache import PROGRAMS, processor, refuse_foreign
 from .kinds import UnknownKindError, words
 
 ENDING = ".program"
@@ -206,7 +207,8 @@ def _make(path: Path, call: Call, options: dict[str, Any]) -> Program:
     fresh = reads == _READ.number
     if fresh and "callback" not in told:  # a function of this process
         content, *trees = serialize_executable.serialize(program.run)
-        _write(path, Stored(content, tuple(trees), shapes, result, "lapack" in told))
+        with suppress(OSError):  # a full disk
+            _write(path, Stored(content, tuple(trees), shapes, result, "lapack" in told))
     return program
 
 
@@ -260,7 +262,8 @@ def _devices() -> str:
     if jax.process_count() > 1:
         raise UnknownKindError("a program of several processes")
     first = jax.devices()[0]
-    return " ".join([first.platform, first.device_kind, str(len(jax.devices())), os.environ.get("XLA_FLAGS", "")])
+    kind = f"{first.platform} {first.device_kind} {len(jax.devices())} {processor()}"  # a folder may be inherited
+    return f"{kind} {os.environ.get('XLA_FLAGS', '')}"
 
 
 @cache

@@ -205,10 +205,12 @@ def _pilot(
             edges, solution = choose_panels(pilot, plan.panels, span, plan.rtol, watch.pilot, rests)
             return make_grid(clock, edges, saves, order), solution
         except RoomError as full:
-            room, done = plan.room(room + 1), full.progress
-            replica = make(room)
-            pilot = in_larger_arrays(done, replica, observables)
-            pilot = pilot or begin(replica, span, order, np.array(done.edges), observables)
+            pilot, room = full.progress, plan.room(room + 1)
+        known = np.array(pilot.edges)
+        larger = make(room)
+        moves = plan.can_move(_pilot_counts(plan, room, level), room)
+        pilot = in_larger_arrays(pilot, larger, observables) if moves else None
+        pilot = pilot or begin(larger, span, order, known, observables)
 
 
 def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
@@ -225,7 +227,7 @@ def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
 def _pilot_counts(plan: Plan, nodes: int, level: int) -> Counts:
     counts = plan.counts(level, nodes)
     if counts is None:
-        raise MemoryError(plan.refusal(nodes))
+        raise MemoryError(plan.refusal(nodes, level))
     return counts
 
 

@@ -77,7 +77,7 @@ def choose(settings: PathSettings, state: State) -> Choice:
     """Return what to do next."""
     if state.unsettled:
         return SPLIT if state.can_split(settings) else _after_splits(settings, state)
-    if state.replicas >= settings.first_look and state.short.total <= 1.0:
+    if state.replicas >= min(settings.first_look, state.target) and state.short.total <= 1.0:
         return END  # no more than are needed, whatever was planned
     if state.replicas < state.target:
         return Choice(Move.REPLICATE, state.target)

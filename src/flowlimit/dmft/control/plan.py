@@ -41,10 +41,15 @@ DRAWN = 4
 """Arrays of normals for all steps that drawing them takes."""
 KEPT = 4
 """Operators that are kept of each replica."""
+MOVING = 2
+"""Arrays of a replica at once, at most, while it moves to larger ones: the old, the new, and a copy of the longest."""
 CURVES = 3
 """Arrays over the saved times for each curve of a replica: its values, those with half the paths, and time errors."""
-ROOM_GROWTH = 2.0
-"""Factor between the lengths that arrays may have: few of them, so that compiled programs are used again."""
+STEP_GROWTH, PANEL_GROWTH = 1.34, 2.0
+"""Factor between the lengths that arrays may have: few of them, so that compiled programs are used again.
+
+Of steps the number is known, and memory counts; a pilot of panels comes to know it while it goes on.
+"""
 STEP_CHUNKS, PANEL_CHUNKS = 3, 6
 """Chunks of the shortest arrays: on panels a dozen of them fit, so that a pilot's program serves the replicas, too."""
 LEADING = 64
@@ -126,9 +131,10 @@ class Plan:
 
     def room(self, nodes: int) -> int:
         """Return the rows that arrays have space for: one of a few numbers, each a multiple of a chunk."""
-        room = (STEP_CHUNKS if self.explicit else PANEL_CHUNKS) * CHUNK
+        chunks, growth = (STEP_CHUNKS, STEP_GROWTH) if self.explicit else (PANEL_CHUNKS, PANEL_GROWTH)
+        room = chunks * CHUNK
         while room < self.rows(nodes):
-            room = -(-int(ROOM_GROWTH * room) // CHUNK) * CHUNK
+            room = -(-int(growth * room) // CHUNK) * CHUNK
         return room
 
     def merges(self, nodes: int) -> Merges | None:
@@ -153,10 +159,11 @@ class Plan:
             return None if self._too_large(matched, nodes) else matched
         paths = max(int(own.first_paths * float(own.level_factor) ** level) // strata, 4)
         merged = self.merges(nodes) is not None and not self.sampled
-        few = max(own.responses(paths, level, merged=merged), 1)
+        fewest = max(own.fewest_response_paths // strata, 2)
+        few = max(own.responses(paths, level, merged=merged), min(fewest, paths) if merged else 1)
         while self._too_large(Counts(paths, few), nodes):
             few //= 2
-            if few < max(own.fewest_response_paths // strata, 2):
+            if few < fewest:
                 return None
         return Counts(paths, few)
 
@@ -169,6 +176,10 @@ class Plan:
 
     def _too_large(self, counts: Counts, nodes: int) -> bool:
         return self._least_memory(counts, nodes) > self.memory_limit
+
+    def can_move(self, counts: Counts, nodes: int) -> bool:
+        """Return whether a replica's arrays fit beside those that they come from."""
+        return PROGRAMS + MOVING * self.bytes(counts, nodes) <= self.memory_limit
 
     def workers(self, counts: Counts, nodes: int) -> int:
         """Return how many replicas are solved at once: as cores and memory allow."""
@@ -196,11 +207,13 @@ class Plan:
         """Return where panels stop before the clock does; None if they do not, and for steps one by one."""
         return None if edges is None else self.span.held_from(edges)
 
-    def refusal(self, nodes: int) -> str | None:
-        """Say why so many nodes do not fit into the memory allowed; None if they do."""
-        if self.counts(min(self.first_level, 0), nodes) is not None:
+    def refusal(self, nodes: int, level: int | None = None) -> str | None:
+        """Say why so many nodes do not fit into the memory allowed, with paths of that level; None if they do."""
+        level = min(self.first_level, 0) if level is None else level
+        if self.counts(level, nodes) is not None:
             return None
-        fewest = Counts(self.settings.first_paths, self.settings.fewest_response_paths)
+        paths = self.settings.first_paths * self.settings.level_factor ** max(level, 0)
+        fewest = Counts(paths, self.settings.fewest_response_paths)
         needed = self._least_memory(fewest, nodes)
         return (
             f"{nodes} nodes need {gibibytes(needed)}, the limit is {gibibytes(self.memory_limit)}; raise "

@@ -54,8 +54,8 @@ def batch_seconds(plan: Plan, work: Work, target: int) -> float:
 
 def _jobs(plan: Plan, work: Work, target: int) -> list[tuple[int, bool]]:
     """Return the next replicas by number, each with whether it has half the paths."""
-    first, workers = len(work.replicas.whole), plan.workers(work.counts, work.grid.nodes)
-    batch = range(first, min(first + max(workers, plan.settings.batch), target))
+    first = len(work.replicas.whole)
+    batch = range(first, min(first + plan.settings.batch, target))  # whatever the cores: curves are looked at then
     # The level below serves as the solves with fewer paths, if there is one; it does not tell the error of strata.
     alone = work.replicas.coarser is None or plan.rough_law is not None
     halves = [(number, True) for number in batch if number < plan.settings.first_look and alone]

@@ -16,7 +16,7 @@ from ...numerics.blocks import Blocks
 from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
 from ...numerics.devices import any_process, put_everywhere, put_here
-from ...numerics.kept import Call
+from ...numerics.kept import MOST_KINDS, Call
 from ...numerics.precision import own_settings
 from .history import Node
 from .panels.block import advance as advance_panel
@@ -93,6 +93,8 @@ _BEGUN: set[Hashable] = set()
 
 
 def _is_new(kind: Call) -> bool:
+    if len(_BEGUN) >= MOST_KINDS:
+        _BEGUN.clear()
     new = kind.signature not in _BEGUN
     _BEGUN.add(kind.signature)
     return new

@@ -72,8 +72,9 @@ def _lemma_error(
 ) -> Float[Array, "q"]:
     """Return the errors of E[w z]: of what is not linear in z, told by the few, and of moments that are not matched."""
     every, few = paths.probability, paths.few_probability
-    own_W, own_z, target = (x[..., : len(few)] for x in (W, z, jnp.broadcast_to(paths.w_star[None], z.shape)))
-    features = jnp.stack([jnp.ones_like(own_z), own_z, target, target * own_z])
+    own_W, own_z, targets = (x[..., : len(few)] for x in (W, z, paths.w_star.reshape(-1, z.shape[1])))
+    wide = [jnp.broadcast_to(target[None], own_z.shape) for target in targets]
+    features = jnp.stack([jnp.ones_like(own_z), own_z, *wide, *(target * own_z for target in wide)])
     rest = residual(features, own_W, few, paths.total)
     square, size, of_few, seen, own = paths.total(
         ((rest * own_z) ** 2 @ few**2, every @ every, few @ few, (W * z) @ every, z**2 @ every)
