@@ -1,16 +1,18 @@
 """The pilot: more paths where few do not get through, and an end where more do not help."""
 
+from unittest import mock
+
 import pytest
 
 import flowlimit as fl
 from flowlimit.dmft.control import driver, pilot, plan
-from flowlimit.dmft.control.pilot import BlowUpError
+from flowlimit.dmft.control.pilot import BlowUpError, Progress, RoomError
 
 TASK = fl.Regression(aspect_ratio=2.0, noise_var=0.01, target=fl.Bernoulli(0.1))
 FLOW = fl.GradientFlow(2.0)
 
 
-def solved(monkeypatch, ends, **options):
+def solved(monkeypatch, ends, crawls=(), **options):
     """Solve with pilots that blow up at given times, level by level; return the limit and the levels tried."""
     tried, pilot = [], driver._pilot
 
@@ -18,6 +20,8 @@ def solved(monkeypatch, ends, **options):
         tried.append(level)
         if level in ends:
             raise BlowUpError(ends[level])
+        if level in crawls:
+            raise RoomError(mock.Mock(spec=Progress))
         return pilot(plan, saves, known, watch, ending, level)
 
     monkeypatch.setattr(driver, "_pilot", failing)
@@ -44,6 +48,15 @@ def test_a_training_that_ceases_to_be_finite_is_given_up(monkeypatch, ends, leve
     assert limit.result.code is fl.Code.DIVERGED
     advice = eval(limit.result.message.partition("try solver=")[2], {"fl": fl})
     assert advice.first_paths > fl.PanelSolver().first_paths * 4.0 ** levels[-1]
+
+
+def test_a_pilot_that_crawls_is_not_followed(monkeypatch):
+    """Unstable at time 11 000 with few paths, it filled array after array and never came to t = 10^6."""
+    limit, tried = solved(monkeypatch, {}, crawls=(-1, 0))
+    assert tried == [-1, 0, 1]
+    assert limit.stats.level == 1
+    assert driver._crawls((0.0, 700.0, 1e4, 1.1e4, 1.11e4))
+    assert not driver._crawls((0.0, 1.0, 2.0, 3.0, 4.0))  # panels of one length, near the stability edge
 
 
 def test_no_level_beyond_the_last(monkeypatch):

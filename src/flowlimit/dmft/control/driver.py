@@ -23,7 +23,7 @@ from ..sampling.paths import Counts
 from ..settings import StepSettings
 from .draws import make_replica
 from .errors import Replicas, judge
-from .moves import CLIMB, END, Choice, Move, choose
+from .moves import CLIMB, END, STEADY, Choice, Move, choose
 from .pilot import BlowUpError, RoomError, begin, choose_panels, in_larger_arrays
 from .plan import Plan
 from .replicas import batch_seconds, run_batch
@@ -34,6 +34,8 @@ Report = Callable[[float, str], Any]
 
 FURTHER = 2.0
 """Factor by which more paths must take a pilot further in time for even more to be tried."""
+CRAWL = 1.2
+"""Factor in time that the later half of a pilot's panels gains at least: with too few paths they shrink."""
 PILOT_PART = 0.3
 """Part of the progress bar that the pilot has."""
 
@@ -177,17 +179,26 @@ def _steady_pilot(
     """Run the pilot at the first level of paths at which it gets through; return also that level.
 
     With few paths the equations may become unstable late. A training that ceases to be finite does so with any number
-    of them: where more take a pilot no further, there is no answer.
+    of them: where more take a pilot no further, there is no answer. One that crawls is given up.
     """
     level, reached = min(plan.first_level, 0), -np.inf
     while True:
         try:
             return _pilot(plan, saves, known, watch, ending, level), level
         except BlowUpError as error:
-            last = level >= plan.settings.last_level or plan.counts(level + 1, plan.room(1)) is None
-            if last or error.time <= FURTHER * reached:
+            if not _can_climb(plan, level) or error.time <= FURTHER * reached:
                 raise BlowUpError(error.time, level) from None
             level, reached = level + 1, error.time
+        except RoomError:
+            level += 1
+
+
+def _can_climb(plan: Plan, level: int) -> bool:
+    return level < plan.settings.last_level and plan.counts(level + 1, plan.room(1)) is not None
+
+
+def _crawls(edges: tuple[float, ...]) -> bool:
+    return edges[-1] < CRAWL * edges[len(edges) // 2]
 
 
 def _pilot(
@@ -205,6 +216,8 @@ def _pilot(
             edges, solution = choose_panels(pilot, plan.panels, span, plan.rtol, watch.pilot, rests)
             return make_grid(clock, edges, saves, order), solution
         except RoomError as full:
+            if level < STEADY and _can_climb(plan, level) and _crawls(full.progress.edges):
+                raise
             pilot, room = full.progress, plan.room(room + 1)
         known = np.array(pilot.edges)
         larger = make(room)
