@@ -13,6 +13,7 @@ import shutil
 import stat
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,6 +102,7 @@ def _place(folder: str | Path | None) -> Path | None:
     return home / f"{__version__}-jaxlib{jaxlib}-{platform.machine()}-{processor()}"
 
 
+@cache
 def processor() -> str:
     """Return a digest of what the processor can do: code compiled for more than that ends a process."""
     told = [platform.processor(), platform.system()]

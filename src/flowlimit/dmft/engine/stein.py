@@ -30,14 +30,16 @@ MOST = 0.5
 def own_covariance(rows: Rows, root: Root, node: Node) -> Float[Array, "N q"]:
     """Return C_f at all nodes so far with the block's: delta times the covariance of z/delta."""
     L = lax.dynamic_update_slice_in_dim(rows.L, root.L, node, axis=0)
-    reached = jnp.arange(len(L)) < node + len(root.L)
-    return jnp.where(reached[:, None], L @ root.L.T, 0.0)
+    return _covariance(L, root.L, node + len(root.L))
 
 
 def step_covariance(rows: Rows, node: Node, outputs: int) -> Float[Array, "N c"]:
     """Return C_f at all steps so far with the last of them; before the first one there is none."""
-    last = lax.dynamic_slice_in_dim(rows.L, jnp.maximum(node - outputs, 0), outputs)
-    return jnp.where((jnp.arange(len(rows.L)) < node)[:, None], rows.L @ last.T, 0.0)
+    return _covariance(rows.L, lax.dynamic_slice_in_dim(rows.L, jnp.maximum(node - outputs, 0), outputs), node)
+
+
+def _covariance(L: Float[Array, "N N"], last: Float[Array, "q N"], end: Node) -> Float[Array, "N q"]:
+    return jnp.where((jnp.arange(len(L)) < end)[:, None], L @ last.T, 0.0)
 
 
 def scaled_response(
