@@ -45,7 +45,7 @@ def test_row(name, traced):
     # take the same programs as those of the package, in twice the time.
     if not (is_flow or isinstance(task.loss, fl.CustomLoss)):
         changed = jax.tree.map(lambda x: 1.01 * x if eqx.is_inexact_array(x) and not x.ndim else x, model)
-        assert not traced(lambda: fl.simulate(changed, task, training, dim=400, trials=20, key=1))
+        assert not traced(lambda: fl.simulate(changed, task, training, dim=400, trials=2, key=1))
         assert not traced(lambda: fl.solve_dmft(changed, task, training, rtol=0.19, throw=False))
 
 

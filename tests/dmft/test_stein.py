@@ -94,16 +94,16 @@ def test_late_curves_with_weight_decay_have_small_bars():
 
 @pytest.mark.slow
 def test_late_steps_have_small_bars_with_few_response_paths():
-    """With 16 of 512 paths for responses the last training error had a standard error of 1.1% without the lemma."""
-    model = fl.DiagonalLinear(1.0, weight_decay=0.1)
+    """Without the lemma the last training error had one of 1.1% (300 steps, weight decay .1, 16 of 512 paths)."""
+    model = fl.DiagonalLinear(1.0, weight_decay=0.15)
     task, training = (
         fl.Regression(2.0, noise_var=0.01, target=fl.Bernoulli(0.1)),
-        fl.GradientDescent(0.5, num_steps=300),
+        fl.GradientDescent(0.5, num_steps=200),
     )
     solver = fl.StepSolver(
         last_level=0, lowest_level=0, response_parts=(32,), first_look=4, replicas=4, most_replicas=4
     )
-    limit = fl.solve_dmft(model, task, training, rtol=1e-3, key=1, save_at=[0.0, 150.0], solver=solver, throw=False)
+    limit = fl.solve_dmft(model, task, training, rtol=1e-3, key=1, save_at=[0.0, 100.0], solver=solver, throw=False)
     end = fl.fixed_point(model, task)
     for name, value in (("train_error", float(end.train_error)), ("test_error", float(end.test_error))):
         curve = limit.curves[name]
