@@ -1,6 +1,7 @@
 """Random slider moves in a real Chromium for some minutes: errors, dead pages, latency and memory of the server.
 
-At the end a page is opened anew, for the time to its first picture.
+The first page of a new server is timed, and at the end one that is opened anew. Every fifth move waits for the finer
+limit. Programs are kept in a new folder unless ``--kept`` names one: a second run with it is a later server.
 
     python benchmarks/explorer_soak.py --minutes 30
 
@@ -8,11 +9,13 @@ Needs the extras explore and dev, and a Chromium.
 """
 
 import argparse
+import os
 import random
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -30,15 +33,16 @@ def memory(pid: int) -> float:
     return pages * 4096 / 1e6
 
 
-def start(port: int) -> subprocess.Popen:
-    server = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SERVE.format(port)])
+def start(port: int, kept: str) -> subprocess.Popen:
+    own = os.environ | {"FLOWLIMIT_CACHE": kept}
+    server = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SERVE.format(port)], env=own)
     while socket.socket().connect_ex(("127.0.0.1", port)):
         time.sleep(0.2)
     return server
 
 
 def soak(page, server: subprocess.Popen, minutes: float) -> None:
-    waits, sizes, errors, began = [], [], [], time.perf_counter()
+    waits, fine, sizes, errors, began = [], [], [], [], time.perf_counter()
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: errors.append(str(e)))
     while time.perf_counter() - began < 60.0 * minutes:
@@ -49,24 +53,37 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
         page.get_by_text("limit known to").wait_for(timeout=180_000)
         waits.append(time.perf_counter() - asked - 0.1)
         sizes.append(memory(server.pid))
+        if len(waits) % 5 == 0:
+            refined(page)
+            fine.append(time.perf_counter() - asked - 0.1)
         page.wait_for_timeout(random.choice((0, 500, 3000)))
         if len(waits) % 50 == 0:
             print(f"{len(waits)} moves, {sizes[-1]:.0f} MB, {len(errors)} errors", flush=True)
     half = len(sizes) // 2
     print(f"{len(waits)} moves; errors: {errors or 'none'}")
-    print(f"slider to coarse curve: median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s")
+    share = lambda waits: f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s"
+    print(f"slider to coarse curve: {share(waits)}\nslider to finer limit: {share(fine)} ({len(fine)} times)")
     print(f"memory: {sizes[0]:.0f} MB first, {sizes[half]:.0f} MB half way, {sizes[-1]:.0f} MB last")
 
 
-def first_picture(browser, address: str) -> None:
-    """Open the page anew, when nothing is being computed any more."""
-    time.sleep(60.0)
+def refined(page) -> None:
+    """Wait until nothing is being refined any more."""
+    while True:
+        shown = page.get_by_text("limit known to").first.inner_text()
+        if "being refined" not in shown:
+            return
+        page.wait_for_timeout(100)
+
+
+def first_picture(browser, address: str, which: str):
+    """Return a page that is opened anew; print how long it takes."""
     began = time.perf_counter()
     page = browser.new_page(viewport={"width": 1400, "height": 1100})
     page.goto(address)
     page.locator(".card-errors canvas").first.wait_for(timeout=180_000)
     page.get_by_text("limit known to").wait_for(timeout=180_000)
-    print(f"first picture: {time.perf_counter() - began:.2f} s")
+    print(f"first picture of {which}: {time.perf_counter() - began:.2f} s", flush=True)
+    return page
 
 
 def main() -> None:
@@ -75,18 +92,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--port", type=int, default=5199)
+    parser.add_argument("--kept", default=None, help="folder of kept programs")
     given = parser.parse_args()
     random.seed(0)
-    server = start(given.port)
+    began = time.perf_counter()
+    server = start(given.port, given.kept or tempfile.mkdtemp())
+    print(f"server: {time.perf_counter() - began:.2f} s")
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), headless=True, args=QUIET)
-        page = browser.new_page(viewport={"width": 1400, "height": 1100})
         address = f"http://127.0.0.1:{given.port}/"
-        page.goto(address)
-        page.get_by_text("limit known to").wait_for(timeout=180_000)
+        page = first_picture(browser, address, "a new server")
         soak(page, server, given.minutes)
         page.close()
-        first_picture(browser, address)
+        time.sleep(10.0)
+        first_picture(browser, address, "a page opened anew")
         browser.close()
     server.terminate()
 

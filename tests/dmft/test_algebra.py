@@ -10,7 +10,7 @@ import flowlimit as fl
 from flowlimit.dmft.engine.history import CHUNK, before, onto_history, times_all_tangents, times_history
 from flowlimit.dmft.engine.panels.correction import corrected_response, corrected_root
 from flowlimit.dmft.engine.panels.weights_side import Collocation, block_tangents, linearise
-from flowlimit.dmft.engine.samples_side import Root, feedback_rows, like_reference, root_rows
+from flowlimit.dmft.engine.samples_side import Root, feedback_rows, root_rows, turn_to, turned
 from flowlimit.dmft.engine.site import make_site
 from flowlimit.dmft.engine.state import Paths
 from flowlimit.dmft.engine.weighting import response_weights
@@ -76,11 +76,11 @@ def test_a_turned_root_is_a_root_and_like_the_reference():
     goal[:, :node] = L[:, :node] = RNG.normal(size=(Q, node))
     goal[:, node : node + Q], L[:, node : node + Q] = lower, lower @ turn
     found = Root(jnp.asarray(L), jnp.asarray(turn.T), jnp.ones(Q, dtype=bool))
-    like = like_reference(found, jnp.asarray(goal), jnp.array(node))
-    assert np.asarray(like.L) == pytest.approx(goal, abs=1e-12)
-    assert np.asarray(like.Q) == pytest.approx(np.eye(Q), abs=1e-12)  # L Q is what it was
-    same = like_reference(found, jnp.zeros((Q, ROOM)), jnp.array(node))
-    assert (np.asarray(same.L) == L).all()
+    back = turn_to(found, jnp.asarray(goal), jnp.array(node))
+    assert np.asarray(turned(found.L, back, jnp.array(node))) == pytest.approx(goal, abs=1e-12)
+    assert np.asarray(back) == pytest.approx(turn.T, abs=1e-12)
+    none = turn_to(found, jnp.zeros((Q, ROOM)), jnp.array(node))
+    assert (np.asarray(none) == np.eye(Q)).all()
 
 
 def _paths(few, probability):

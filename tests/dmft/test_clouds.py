@@ -7,7 +7,7 @@ import pytest
 import flowlimit as fl
 from flowlimit.dmft.engine.site import make_site
 from flowlimit.dmft.sampling.modes import principal_rotation
-from flowlimit.dmft.sampling.paths import Counts, draw_cloud, live_strata, make_paths
+from flowlimit.dmft.sampling.paths import Counts, Part, draw_cloud, live_strata, make_paths, with_room
 from flowlimit.dmft.sampling.sample_paths import draw_sample_cloud
 from flowlimit.problem.flow import make_flow
 
@@ -46,7 +46,7 @@ def test_paths_have_the_moments_of_their_law(law, turned):
 def test_batches_of_sample_paths(persistent):
     """Masks are 0 or 1 over the share, of mean 1 (5 standard errors); a kept batch is one for all steps."""
     rng, share = np.random.default_rng(0), 0.2
-    cloud = draw_sample_cloud(1, ROOM, NODES, Counts(4096, 64), None, share, persistent, rng, half=False)
+    cloud = draw_sample_cloud(1, ROOM, NODES, Counts(4096, 64), None, share, persistent, rng, part=None)
     assert set(np.unique(cloud.masks)) == {0.0, 5.0}
     draws = cloud.masks.shape[1] * (1 if persistent else ROOM)
     assert cloud.masks.mean() == pytest.approx(1.0, abs=5.0 * np.sqrt((1.0 / share - 1.0) / draws))
@@ -109,3 +109,42 @@ def test_wider_modes_are_those_of_z():
     related = lambda x: np.corrcoef(np.log(cloud.weight), x**2)[0, 1]
     assert related(modes[0]) < -0.8
     assert abs(related(cloud.start[:, 0])) < 0.1
+
+
+@pytest.mark.parametrize("of", [2, 4])
+@pytest.mark.parametrize("leading", [None, 2])
+def test_parts_are_the_whole(of, leading):
+    """Before moments are matched the parts of a replica's points, one after the other, are its points."""
+    law, rotation = fl.Bernoulli(0.1), np.linalg.qr(np.random.default_rng(1).normal(size=(NODES, NODES)))[0]
+    training = fl.Langevin(temperature=0.5, step_size=0.1, num_steps=NODES)
+    site = make_site(make_flow(fl.Linear(init_scale=0.5), fl.Regression(0.5, noise_var=0.1, target=law), training))
+    draw = lambda part: draw_cloud(
+        site, law, ROOM, NODES, COUNTS, rotation, np.random.default_rng(0), matched=0.0, leading=leading, part=part
+    )
+    whole, parts = draw(None), [draw(Part(number, of, COUNTS)) for number in range(of)]
+    assert np.concatenate([part.weight for part in parts]) == pytest.approx(whole.weight)
+    # means are taken out of each part and stratum, of which there are two in turn: differences within one stay
+    differences = lambda x: x[..., 2:] - x[..., :-2]
+    step = whole.z.shape[1] // of
+    for number, part in enumerate(parts):
+        own = slice(number * step, (number + 1) * step)
+        assert differences(part.z) == pytest.approx(differences(whole.z[:, own]), abs=1e-12)
+        assert differences(part.kicks) == pytest.approx(differences(whole.kicks[..., own]), abs=1e-12)
+
+
+def test_paths_in_larger_arrays_have_the_same_averages():
+    """What is repeated has no weight, so that a part of the paths takes the program of others."""
+    law = fl.Bernoulli(0.1)
+    site = make_site(make_flow(fl.Linear(), fl.Regression(0.5, noise_var=0.1, target=law), fl.GradientFlow(1.0)))
+    cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, None, np.random.default_rng(0))
+    paths = make_paths(site, law, live_strata(law), COUNTS, cloud)
+    larger = with_room(paths, Counts(256, 48), 2)
+    assert (larger.probability.shape, larger.few_probability.shape, larger.normals.shape) == (
+        (512,),
+        (96,),
+        (ROOM, 512),
+    )
+    square = lambda paths: (np.asarray(paths.normals) * np.asarray(paths.probability)) @ np.asarray(paths.normals).T
+    assert square(larger) == pytest.approx(square(paths))
+    few = lambda paths: np.asarray(paths.normals[:, : len(paths.few_probability)] @ paths.few_probability)
+    assert few(larger) == pytest.approx(few(paths))

@@ -23,7 +23,8 @@ def replicas_of(values, start):
     """Replicas of one curve at one saved time, with no error in time."""
     whole = [{"loss": np.array([value])} for value in values]
     nothing = [{"loss": np.zeros(1)} for _ in values]
-    return Replicas(whole, [], nothing, None, ("loss",), [{"loss": start} for _ in values])
+    starts = [{"loss": start} for _ in values]
+    return Replicas(whole, whole[:1], time_errors=nothing, judged=("loss",), starts=starts)
 
 
 def test_errors_are_relative_down_to_a_part_of_the_start():
@@ -78,7 +79,9 @@ def work_of(plan, saves, ripple):
     L[:ORDER, 0] += ripple * (-1.0) ** np.arange(ORDER)
     solution = Solution(np.zeros_like(L), np.eye(grid.nodes), L, np.ones((grid.nodes, plan.measure.count)))
     read = lambda function: [function(plan.measure, grid, solution)] * 2
-    replicas = Replicas(read(curves_of), [], read(time_errors), None, plan.measure.judged, read(starts_of))
+    replicas = Replicas(
+        read(curves_of), time_errors=read(time_errors), judged=plan.measure.judged, starts=read(starts_of)
+    )
     return Work(grid, None, 0, Counts(128, 32), None, replicas, [solution], look=4)
 
 
@@ -88,17 +91,19 @@ def test_the_panel_that_is_split_is_the_one_that_left_the_error(ripple, coarse):
     assert coarse_panels(plan, work_of(plan, np.array([2.5]), ripple)).tolist() == coarse
 
 
-@pytest.mark.parametrize("way", ["half", "coarser"])
-def test_a_bias_that_falls_with_the_paths_is_found(way):
-    """A bias of b at M paths is 2 b at M/2 and 4 b at M/4, the level below: either way the estimate is b."""
-    of = lambda *values: [{"loss": np.array([value])} for value in values]
+@pytest.mark.parametrize("of", [2, 4])
+def test_a_bias_that_falls_with_the_paths_is_found(of):
+    """A bias of b at M paths is ``of`` times b in its parts, and what is random in these is so in the whole."""
+    values = lambda *values: [{"loss": np.array([value])} for value in values]
     truth, b, noise = 1.0, 0.03, 0.1
-    whole = of(truth + b - noise, truth + b + noise)
-    if way == "half":
-        replicas = Replicas(whole, of(truth + 2 * b - noise, truth + 2 * b + noise))
-    else:
-        replicas = Replicas(whole, coarser=Replicas(of(truth + 4 * b - noise, truth + 4 * b + noise)))
-    assert estimate_bias(replicas, "loss") == pytest.approx([b])
+    whole = values(truth + b - noise, truth + b + noise, truth + b)
+    parts = values(truth + of * b - noise, truth + of * b + noise)
+    assert estimate_bias(Replicas(whole, parts, of), "loss") == pytest.approx([b])
+
+
+def test_without_parts_the_bias_is_not_known():
+    """No error bar claims what nothing has told: such replicas alone are no answer."""
+    assert np.isinf(estimate_bias(Replicas([{"loss": np.ones(3)}] * 4), "loss")).all()
 
 
 def test_two_standard_errors_fit_into_the_accuracy():

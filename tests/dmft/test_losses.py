@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
-from flowlimit.dmft.sampling.paths import Counts
+from flowlimit.dmft.sampling.paths import Counts, Part
 from flowlimit.dmft.sampling.sample_paths import draw_sample_cloud
 from flowlimit.numerics.quasirandom import sobol_normals
 from flowlimit.numerics.singular_root import singular_root, whiten
@@ -86,14 +86,14 @@ def test_sign_teacher_is_a_steep_logistic_one():
 
 def test_three_strata_draw_balanced_points():
     """Sobol points lose their balance where their number is no power of two, of which SciPy warns: an error here."""
-    for half in (False, True):
-        asked = Counts(4 * 3 * 512, 2 * 3 * 256)  # as for a target with three strata
-        cloud = draw_sample_cloud(1, 16, 5, asked, None, None, False, np.random.default_rng(0), half=half)
+    asked = Counts(4 * 3 * 512, 2 * 3 * 256)  # as for a target with three strata
+    for part in (None, Part(1, 2, asked)):
+        cloud = draw_sample_cloud(1, 16, 5, asked, None, None, False, np.random.default_rng(0), part=part)
         assert (len(cloud.probability), len(cloud.few_probability)) == (8192, 2048)
         assert cloud.normals.shape == (16, 8192)
         for share in (cloud.probability, cloud.few_probability):
             assert share.sum() == pytest.approx(1.0)
-            assert (share > 0.0).mean() == (0.5 if half else 1.0)
+            assert (share > 0.0).mean() == (0.5 if part else 1.0)
     with pytest.raises(ValueError, match="points: given 6144, needs a power of two"):
         sobol_normals(6144, 3, np.random.default_rng(0))
 

@@ -31,7 +31,7 @@ def both_errors(model, task, training):
     grid = make_grid(whole.clock, None, np.zeros(1), 1)
     short = replace(whole, settings=SHORT)
     own = make_replica(whole, grid.nodes, Counts(64, 16), 0)
-    for merging in (None, *(make_merging(short, grid.nodes, half=half) for half in (False, True))):
+    for merging in (None, *(make_merging(short, grid.nodes, rough=rough) for rough in (False, True))):
         rows = march(replace(own, merging=merging), grid.blocks, whole.measure.count)
         found.append(np.asarray(rows.averages)[: grid.nodes, -4:-2])
     return found

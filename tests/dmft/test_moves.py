@@ -25,7 +25,10 @@ def moved(settings, state, choice):
     if choice.move is Move.REPLICATE:
         done = min(state.replicas + settings.batch, choice.target)
         return replace(state, replicas=done, target=choice.target)
-    fresh = {"replicas": 0, "target": settings.first_look, "unsettled": False}
+    if choice.move is Move.PART:
+        assert choice.target <= state.replicas
+        return replace(state, parted=choice.target)
+    fresh = {"replicas": 0, "target": settings.first_look, "unsettled": False, "parted": 0}
     if choice.move is Move.SPLIT:
         return replace(state, **fresh, splits=state.splits + 1)
     return replace(state, **fresh, level=state.level + 1)
@@ -49,17 +52,17 @@ def count_moves(settings, state):
 def test_every_state_ends(settings, has_paths):
     """Over a grid of shortfalls, replicas, levels, splits, and blocks that do not settle."""
     states = itertools.product(
-        SHORTFALLS, (0, 4, 8, 24), (-1, settings.last_level), (0, settings.splits), (False, True)
+        SHORTFALLS, (0, 4, 8, 24), (0, 2, 4), (-1, settings.last_level), (0, settings.splits), (False, True)
     )
-    for short, replicas, level, splits, unsettled in states:
+    for short, replicas, parted, level, splits, unsettled in states:
         target = max(replicas, settings.first_look)
-        state = State(replicas, target, level, splits, short, unsettled, has_paths)
+        state = State(replicas, target, min(parted, replicas), level, splits, short, unsettled, has_paths)
         assert count_moves(settings, state) <= settings.most_moves
 
 
 def test_the_corner_that_never_ended():
     """With eight replicas one more does not help here: the rule climbs, or splits where it cannot, or ends."""
-    state = State(replicas=8, target=8, short=CORNER)
+    state = State(replicas=8, target=8, parted=8, short=CORNER)
     assert choose(PANELS, state).move is Move.CLIMB
     assert choose(PANELS, replace(state, has_paths=False)).move is Move.END
     worse_in_time = Shortfall(0.1, 0.65, 0.8, math.hypot(0.1, 0.65, 0.8))
@@ -68,20 +71,34 @@ def test_the_corner_that_never_ended():
 
 def test_what_is_met_ends_and_what_is_hopeless_climbs():
     met = Shortfall(0.5, 0.5, 0.5, math.hypot(0.5, 0.5, 0.5))
-    assert choose(PANELS, State(replicas=4, short=met)).move is Move.END
-    assert choose(PANELS, State(replicas=6, target=8, short=met)).move is Move.END  # fewer than were planned
+    assert choose(PANELS, State(replicas=4, parted=2, short=met)).move is Move.END
+    assert choose(PANELS, State(replicas=6, target=8, parted=2, short=met)).move is Move.END  # fewer than were planned
     assert choose(PANELS, State(replicas=2, target=4, short=met)).move is Move.REPLICATE  # too few to tell
-    assert choose(STEPS, State(replicas=2, target=2, short=met)).move is Move.END  # a quick look that was enough
+    assert (
+        choose(STEPS, State(replicas=2, target=2, parted=1, short=met)).move is Move.END
+    )  # a quick look that was enough
     biased = Shortfall(1.0, 5.0, 0.0, math.hypot(1.0, 5.0))
-    assert choose(PANELS, State(replicas=4, short=biased)).move is Move.CLIMB
-    last = State(replicas=4, short=biased, level=3)  # nowhere to go: more replicas at least narrow the bars
+    assert choose(PANELS, State(replicas=4, parted=2, short=biased)).move is Move.CLIMB
+    last = State(replicas=4, parted=2, short=biased, level=3)  # nowhere to go: more replicas at least narrow the bars
     assert choose(PANELS, last) == moves.Choice(Move.REPLICATE, PANELS.replicas)
     wide = Shortfall(1.2, 0.0, 0.0, 1.2)
     # 1.1 * 8 * 1.2^2 replicas with the factor of 8; that of more is smaller: 11, in batches of two
-    assert choose(PANELS, State(replicas=8, target=8, short=wide)).target == 12
+    assert choose(PANELS, State(replicas=8, target=8, parted=2, short=wide)).target == 12
+
+
+def test_the_bias_is_judged_before_an_answer_and_again_before_a_climb():
+    """Parts cost a share of what more paths do: what two replicas say of a bias may be chance, and is asked of four."""
+    unknown = Shortfall(0.5, math.inf, 0.1, math.inf)
+    assert choose(PANELS, State(replicas=4, target=4, short=unknown)) == moves.Choice(Move.PART, PANELS.parted)
+    hopeless = replace(unknown, statistical=50.0)  # whatever the bias
+    assert choose(PANELS, State(replicas=4, target=4, short=hopeless)).move is Move.CLIMB
+    doubtful = State(replicas=8, target=8, parted=2, short=Shortfall(0.5, 1.5, 0.1, math.hypot(0.5, 1.5, 0.1)))
+    assert choose(PANELS, doubtful) == moves.Choice(Move.PART, 4)
+    assert choose(PANELS, replace(doubtful, parted=8)).move is Move.CLIMB
 
 
 def test_blocks_that_do_not_settle():
+    assert choose(PANELS, State(unsettled=True, level=-1)).move is Move.CLIMB  # cheaper than shorter panels
     assert choose(PANELS, State(unsettled=True)).move is Move.SPLIT
     assert choose(STEPS, State(unsettled=True)).move is Move.END
     assert choose(PANELS, State(unsettled=True, splits=PANELS.splits)).move is Move.CLIMB  # few paths may be the reason

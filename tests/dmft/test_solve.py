@@ -1,5 +1,8 @@
 """The verb `solve_dmft`: references, error bars, records, refusals. One small problem is solved once and shared."""
 
+import threading
+import time
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,6 +10,7 @@ import numpy as np
 import pytest
 
 import flowlimit as fl
+from flowlimit.dmft.control import replicas
 from flowlimit.dmft.control.draws import make_replica
 from flowlimit.dmft.control.plan import make_plan
 from flowlimit.dmft.engine.march import march, whole_march
@@ -186,6 +190,66 @@ def test_whole_march_and_derivative():
     rows = march(problem, grid.blocks, plan.measure.count)
     host = curves_of(plan.measure, grid, read_solution(problem, rows, grid.nodes))["test_error"][0]
     assert float(value) == pytest.approx(host, rel=1e-9)
+
+
+def test_late_panels_near_aspect_ratio_one_settle():
+    """Replicas start from a pilot's operators; there their late panels took fifty iterations and were then halved."""
+    task = fl.Regression(0.95, noise_var=0.1, target=fl.Bernoulli(0.1))
+    solver = fl.PanelSolver(splits=0)
+    limit = fl.solve_dmft(fl.DiagonalLinear(3.0), task, fl.GradientFlow(100.0), rtol=0.03, solver=solver, throw=False)
+    assert limit.result.code is fl.Code.SUCCESSFUL
+
+
+def test_what_comes_after_a_panel_that_does_not_settle_is_not_solved():
+    """Such panels take all iterations that are allowed: a panel far too long is the last one that costs any."""
+    plan = make_plan(
+        fl.DiagonalLinear(3.0),
+        TASK,
+        fl.GradientFlow(80.0),
+        settings=fl.PanelSolver(most_iterations=8),
+        key=jax.random.key(0),
+        rtol=1e-4,
+        measure=Measure(()),
+        memory_limit=2**30,
+    )
+    grid = make_grid(fl.GradientFlow(80.0).clock, np.array([0.0, 1e-3, 40.0, 60.0, 80.0]), np.array([80.0]), 8)
+    rows = march(make_replica(plan, grid.nodes, Counts(64, 32), 0), grid.blocks, plan.measure.count)
+    disagreement, iterations = (np.asarray(x)[: grid.nodes : 8] for x in (rows.disagreement, rows.iterations))
+    allowed = plan.panels.settled_factor * plan.settings.iteration_part * plan.rtol
+    assert disagreement[0] <= allowed
+    assert not disagreement[1] <= allowed
+    assert iterations[1] > 0
+    assert iterations[2:].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("problem", ["flow", "steps"])
+def test_a_stop_ends_replicas_that_are_running(problem, monkeypatch):
+    """The user's stop is looked at while replicas run, not between batches alone: it ends them within a piece."""
+    trainings = {"flow": fl.GradientFlow(5.0), "steps": fl.GradientDescent(0.1, num_steps=40)}
+    began = threading.Event()
+    ended, march = [], replicas.march
+
+    def slow(replica, blocks, observables, deadline):
+        began.set()
+        try:
+            for _ in range(200):
+                deadline.check()
+                time.sleep(0.05)
+            return march(replica, blocks, observables, deadline)
+        finally:
+            ended.append(time.perf_counter())
+
+    monkeypatch.setattr(replicas, "march", slow)
+    stopping = []
+
+    def stops(fraction, message):
+        if began.is_set():
+            stopping.append(time.perf_counter())
+        return began.is_set()
+
+    limit = fl.solve_dmft(fl.DiagonalLinear(0.5), TASK, trainings[problem], rtol=0.2, progress=stops, throw=False)
+    assert limit.result.code is fl.Code.STOPPED
+    assert max(ended) - stopping[0] < 5.0  # of the ten seconds that each of them would take
 
 
 def test_time_error_is_spectral_and_estimated():

@@ -175,5 +175,33 @@ def test_threads_share_what_is_kept(found, monkeypatch):
         sys.setswitchinterval(interval)
 
 
+def test_what_menus_show_is_kept(found, monkeypatch):
+    """Other limits come and go; the first page's and the presets' stay, so that a new page has its pictures at once."""
+    monkeypatch.setattr(answers, "_KEPT", {})
+    monkeypatch.setattr(answers, "MOST_KEPT", 2)
+    monkeypatch.setattr(answers, "limit_of", lambda *args, **options: found.limit)
+    for inputs in (Inputs(), *PRESETS.values(), *(Inputs(init_scale=scale) for scale in (0.2, 0.4, 0.5, 0.6))):
+        coarse_limit(inputs, lambda: False)
+    assert set(answers._KEPT) == {*answers.ASKED_AGAIN, Inputs(init_scale=0.5), Inputs(init_scale=0.6)}
+
+
+def test_the_trade_off_of_a_task_is_computed_once(monkeypatch):
+    """It is the same wherever the init scale, the weight decay and the horizon are; another task's is another."""
+    monkeypatch.setattr(answers, "_TRADE_OFFS", {})
+    asked = []
+    monkeypatch.setattr(answers, "_trade_off", lambda inputs: asked.append(inputs))
+    for inputs in (SHORT, Inputs(init_scale=0.7, horizon=9.0, weight_decay=0.1), Inputs(noise_var=0.2)):
+        trade_off_of(inputs)
+    assert asked == [SHORT, Inputs(noise_var=0.2)]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_runs_that_compile_come_last(monkeypatch, known):
+    """What compiles cannot be stopped when a slider is moved."""
+    monkeypatch.setattr("flowlimit.explorer.worker.has_runs_compiled", lambda inputs: known)
+    names = [name for name, _ in Worker(lambda *_: None)._parts("slow", SHORT, lambda: False)]
+    assert names == ["trade_off", *(["runs", "limit"] if known else ["limit", "runs"]), "done"]
+
+
 def test_every_slider_is_a_field():
     assert set(SLIDERS) <= set(Inputs().numbers())

@@ -11,7 +11,7 @@ import pytest
 
 from flowlimit.numerics import kept
 from flowlimit.numerics.compiling import compiled
-from flowlimit.numerics.kept import ENDING, Call, kept_program
+from flowlimit.numerics.kept import ENDING, Call, forget, kept_program
 from flowlimit.numerics.kinds import UnknownKindError
 from flowlimit.numerics.programs import clear_programs
 
@@ -148,12 +148,27 @@ def test_what_fails_is_left_to_the_usual_way(folder):
     assert not files(folder)
 
 
-def test_a_key_among_the_arguments_is_left_to_the_usual_way(folder):
-    draw = lambda key, times: times * jax.random.normal(key, (2,))
-    draw.__module__, draw.__qualname__ = "flowlimit.tests", "draw"
-    assert kept_program(Call(draw, ((jax.random.key(0), 2.0), {}), donate=False), {}) is None
-    np.testing.assert_array_equal(compiled(draw)(jax.random.key(0), 2.0), 2.0 * jax.random.normal(jax.random.key(0), 2))
-    assert not files(folder)
+def drawn(key, times):
+    """A number for each key, and the next key."""
+    first, second = jax.random.split(key)
+    return times * jax.random.normal(first, (2,)), second
+
+
+def test_keys_among_arguments_and_results(folder, monkeypatch):
+    """Kept as their numbers: what is read from the folder draws the same, and another generator is another kind."""
+    monkeypatch.setattr(drawn, "__module__", "flowlimit.tests")
+    key, other = jax.random.key(0), jax.random.key(0, impl="rbg")
+    numbers, following = drawn(key, 2.0)
+    for _ in range(2):
+        call = Call(drawn, ((key, 2.0), {}), donate=False)
+        found = kept_program(call, {})(call)
+        np.testing.assert_array_equal(found[0], numbers)
+        assert found[1] == following
+        forget()
+    assert len(files(folder)) == 1
+    call = Call(drawn, ((other, 2.0), {}), donate=False)
+    np.testing.assert_array_equal(kept_program(call, {})(call)[0], drawn(other, 2.0)[0])
+    assert len(files(folder)) == 2
 
 
 def test_a_lambda_has_no_kind():

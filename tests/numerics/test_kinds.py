@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import Mesh
 
 import flowlimit as fl
 from flowlimit.numerics.kinds import UnknownKindError, words
+from flowlimit.simulation.programs import make_mesh
 
 
 class Own(fl.DiagonalLinear):
@@ -40,6 +42,8 @@ def test_numbers_in_arrays_are_not_part_of_a_kind():
         ({"a": 1}, {"b": 1}),
         (partial(words, 1), partial(words, 2)),
         (words, partial(words)),
+        (jax.random.key(0), jax.random.key(0, impl="rbg")),
+        (make_mesh((jax.devices()[0],), 1), Mesh(np.array(jax.devices()[:1]), ("trial",))),
         (fl.DiagonalLinear(0.3), fl.Linear()),
         (fl.DiagonalLinear(0.3).weight, fl.DiagonalLinear(0.3).penalty),
     ],

@@ -24,6 +24,7 @@ class Iteration(NamedTuple):
     most_followed: int
     chosen: float
     chosen_after: int
+    settled_factor: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,8 @@ class PathSettings:
     first_look, replicas, most_replicas, batch
         Replicas after which error bars are first looked at, that an answer has unless this was enough, that a spread
         is reduced by at most, and that are added before error bars are looked at again.
+    parted
+        Replicas that are solved with each half or quarter of their paths, too: what that changes tells the bias.
     hopeless
         Factor by which bias or spread exceed what replicas can mend, at which a first look leads to more paths.
     bias_part
@@ -74,6 +77,7 @@ class PathSettings:
     replicas: int = 8
     most_replicas: int = 24
     batch: int = 4
+    parted: int = 2
     hopeless: float = 2.0
     bias_part: float = 0.9
     spread_room: float = 0.1
@@ -108,6 +112,11 @@ class PathSettings:
         for name in ("first_paths", "fewest_paths", "fewest_response_paths", "level_factor"):
             if (value := getattr(self, name)) & (value - 1):
                 raise ValueError(f"{name}: given {value}, needs a power of two, e.g. {name}={1 << value.bit_length()}")
+        if not 1 <= self.parted <= self.first_look:
+            raise ValueError(
+                f"parted: given {self.parted}, which is more than first_look={self.first_look}; take parted="
+                f"{self.first_look} or fewer"
+            )
         if not 2 <= self.first_look <= self.replicas <= self.most_replicas:
             raise ValueError(
                 f"replicas: given first_look={self.first_look}, replicas={self.replicas}, most_replicas="
@@ -128,11 +137,14 @@ class PathSettings:
     def most_moves(self) -> int:
         """Bound on the moves of a solve: between two of the splits and climbs lie replicas, ``batch`` at a time.
 
-        A batch may be cut short at the first look and at the number that an answer has.
+        A batch may be cut short at the first look and at the number that an answer has; the bias is judged with
+        twice as many replicas each time.
         """
         cut = sum(count % self.batch > 0 for count in (self.first_look, self.replicas))
         levels = self.last_level - self.lowest_level
-        return (1 + self.splits + levels) * (-(-self.most_replicas // self.batch) + cut + 1)
+        return (1 + self.splits + levels) * (
+            -(-self.most_replicas // self.batch) + cut + 1 + self.most_replicas.bit_length()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +232,8 @@ class PanelSettings(PathSettings):
     @property
     def iteration(self) -> Iteration:
         """What compiled programs read."""
-        return Iteration(self.most_iterations, self.followed, self.most_followed, self.chosen, self.chosen_after)
+        own = self.most_iterations, self.followed, self.most_followed, self.chosen, self.chosen_after
+        return Iteration(*own, self.settled_factor)
 
 
 def _check(name: str, value: Any, default: Any) -> None:

@@ -11,24 +11,30 @@ from jaxtyping import Float
 from ..asymptotics.fixed_point import FixedPoint, fixed_point
 from ..asymptotics.rate import Rate, convergence_rate
 from ..asymptotics.timescales import Timescales, timescales
+from ..dmft.solvers import PanelSolver
 from ..results import Code, FlowlimitError, Limit, Runs
 from ..sweeps.verb import sweep
 from ..verbs.simulate import simulate
 from ..verbs.solve import solve_dmft
-from .inputs import SLIDERS, Inputs
-from .room import Room
+from .inputs import PRESETS, SLIDERS, Inputs
+from .room import Room, Shape
 from .turns import Stop, Turns
 
 Numbers = Float[np.ndarray, "_"]
-COARSE, FINE = 0.9, 0.03
+COARSE, FINE = 0.9, 0.02
 """Accuracies that limits are solved to: a first look, and one to stay with."""
+QUICK = PanelSolver(first_look=3, parted=1)
+"""For the first look: with fewer replicas its band is wider, and there sooner."""
 PATIENCE = 60.0, 10.0
 """Seconds for the finer limit, and the least that is left of them if others wait."""
 COARSE_PATIENCE = 600.0, 60.0
 """The same for the first look, without which a page shows nothing: on a busy machine compiling alone takes a minute."""
 TRIALS, KEY, SCALES = 4, 0, 25
-MOST_KEPT = 16
+MOST_KEPT = 32
+ASKED_AGAIN = frozenset(inputs.bounded() for inputs in (Inputs(), *PRESETS.values()))
+"""The first page and what a menu shows: their coarse limits stay, others go as new ones come."""
 _KEPT: dict[Inputs, Limit] = {}
+_TRADE_OFFS: dict[tuple[float, ...], "TradeOff | None"] = {}
 _KEEPING = threading.Lock()
 """Pages' threads share what is kept: one may drop what another has just seen there."""
 ROOM = Room()
@@ -108,7 +114,20 @@ def theory_of(inputs: Inputs) -> Theory:
 
 
 def trade_off_of(inputs: Inputs) -> TradeOff | None:
-    """Return the trade-off at this task, at depth 2."""
+    """Return the trade-off at this task, at depth 2: the same wherever the other sliders are."""
+    of_task = inputs.aspect_ratio, inputs.noise_var, inputs.sparsity, inputs.capacity
+    with _KEEPING:
+        if of_task in _TRADE_OFFS:
+            return _TRADE_OFFS[of_task]
+    found = _trade_off(inputs)
+    with _KEEPING:
+        while len(_TRADE_OFFS) >= MOST_KEPT:
+            del _TRADE_OFFS[next(iter(_TRADE_OFFS))]
+        _TRADE_OFFS[of_task] = found
+    return found
+
+
+def _trade_off(inputs: Inputs) -> TradeOff | None:
     model, task, _ = inputs.nouns
     low, high = SLIDERS["init_scale"].low, 10.0
     scales = np.geomspace(low, high, SCALES)
@@ -127,11 +146,12 @@ def coarse_limit(inputs: Inputs, stop: Stop) -> Limit:
     known = kept_limit(inputs)
     if known is not None:
         return known
-    found = limit_of(inputs, COARSE, stop, patience=TURNS.share("quick", *COARSE_PATIENCE))
+    found = limit_of(inputs, COARSE, stop, patience=TURNS.share("quick", *COARSE_PATIENCE), solver=QUICK)
     if found.replicas and found.result.code is not Code.STOPPED:
         with _KEEPING:
-            while len(_KEPT) >= MOST_KEPT:
-                del _KEPT[next(iter(_KEPT))]
+            others = [other for other in _KEPT if other not in ASKED_AGAIN]
+            for other in others[: len(others) + 1 - MOST_KEPT]:
+                del _KEPT[other]
             _KEPT[inputs] = found
     return found
 
@@ -148,17 +168,29 @@ def fine_limit(inputs: Inputs, stop: Stop) -> Limit:
     return found if found.replicas else kept_limit(inputs) or found
 
 
-def limit_of(inputs: Inputs, rtol: float, stop: Stop, patience: float = PATIENCE[0]) -> Limit:
+def limit_of(
+    inputs: Inputs, rtol: float, stop: Stop, patience: float = PATIENCE[0], solver: PanelSolver | None = None
+) -> Limit:
     """Return the limit; what was found so far if it was stopped or took more seconds than ``patience``."""
-    return solve_dmft(*inputs.nouns, rtol=rtol, key=KEY, time_limit=patience, throw=False, progress=lambda *_: stop())
+    options = {"rtol": rtol, "key": KEY, "solver": solver, "time_limit": patience, "throw": False}
+    return solve_dmft(*inputs.nouns, **options, progress=lambda *_: stop())
 
 
 def runs_of(inputs: Inputs, stop: Stop) -> Runs:
     """Return a few trials at a small dim, with weights at the times that laws are shown at."""
-    ROOM.note((inputs.nouns[1].samples(inputs.dim), inputs.dim, inputs.depth))
+    ROOM.note(_shape(inputs))
     times = law_times(inputs)
     options = {"dim": inputs.dim, "trials": TRIALS, "key": KEY, "weights_at": times}
     return simulate(*inputs.nouns, **options, throw=False, progress=lambda *_: stop())
+
+
+def has_runs_compiled(inputs: Inputs) -> bool:
+    """Whether runs of these inputs begin at once: a new number of samples is another program."""
+    return ROOM.knows(_shape(inputs))
+
+
+def _shape(inputs: Inputs) -> Shape:
+    return inputs.nouns[1].samples(inputs.dim), inputs.dim, inputs.depth
 
 
 def law_times(inputs: Inputs) -> Numbers:

@@ -12,7 +12,7 @@ import panel as pn
 from tornado.routing import Rule
 
 from ..program_cache import keep_programs
-from .answers import TURNS, coarse_limit
+from .answers import TURNS, coarse_limit, theory_of
 from .crowd import Crowd
 from .door import Door
 from .inputs import Inputs
@@ -103,7 +103,8 @@ def serve(port: int = 0, *, address: str = "127.0.0.1", allow: Iterable[str] = (
 
 
 def solve_first() -> None:
-    """Solve the first page's problem, in a turn like any other."""
+    """Solve the first page's problem, in turns like any other: what a moved slider asks for is compiled then."""
     never = lambda: False
-    with TURNS.turn("quick", never):
-        coarse_limit(Inputs(), never)
+    for compute in (lambda: coarse_limit(Inputs(), never), lambda: theory_of(Inputs())):
+        with TURNS.turn("quick", never):
+            compute()

@@ -49,7 +49,7 @@ class Page:
         self.preset = pn.widgets.Select(name="Show me", options=["", *PRESETS], value="")
         last = len(law_times(self.inputs)) - 1
         self.player = player(last)
-        self.status = status(self.look.text)
+        self.status = status(self.look.text, "" if self.found.limit is None else self.found.words(done=False))
         # All figures are made before the page is sent: afterwards nothing but numbers and words travel.
         self.pictures: dict[str, Picture] = {name: PICTURES[name](self.look) for name in TITLES}
         self._setting, self._answered = False, None
@@ -60,7 +60,7 @@ class Page:
         self.worker = Worker(self._publish, self.changes.are_seen)
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(self._end)
-        pn.state.onload(self._ask)  # not before: the browser needs the cores for the page
+        pn.state.onload(self._begin)  # not before: the browser needs the cores for the page
 
     def controls(self) -> Any:
         """Return the widgets."""
@@ -112,6 +112,12 @@ class Page:
         self.depth.value = wanted.depth
         self._setting = False
         self._changed(None)
+
+    def _begin(self) -> None:
+        if self.found.limit is None:
+            self._ask()
+        else:  # it is shown already
+            self.worker.ask(self.inputs)
 
     def _ask(self) -> None:
         self.changes.soon(partial(self._say, "solving ..."))

@@ -25,6 +25,11 @@ class Room:
         with self._lock:
             self._shapes.add(shape)
 
+    def knows(self, shape: Shape) -> bool:
+        """Whether runs of a shape were noted since programs were dropped."""
+        with self._lock:
+            return shape in self._shapes
+
     def is_full(self) -> bool:
         """Whether programs must go before anything else is compiled."""
         with self._lock:

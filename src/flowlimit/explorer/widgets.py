@@ -42,10 +42,10 @@ def player(last: int) -> Any:
     return pn.widgets.Player(name="time", start=0, end=last, value=last, **look)
 
 
-def status(colour: str) -> Div:
+def status(colour: str, words: str) -> Div:
     """Return a place for words, of Bokeh: changed like the pictures, words and numbers come in order."""
     styles: Any = {"color": colour, "white-space": "pre-line"}
-    return Div(name="status", text="", render_as_text=True, styles=styles, margin=(5, 10))
+    return Div(name="status", text=words, render_as_text=True, styles=styles, margin=(5, 10))
 
 
 def card(title: str, name: str, *parts: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .answers import TURNS, coarse_limit, fine_limit, runs_of, theory_of, trade_off_of
+from .answers import TURNS, coarse_limit, fine_limit, has_runs_compiled, runs_of, theory_of, trade_off_of
 from .inputs import Inputs
 from .turns import LOOK, Line, Stop
 
@@ -87,9 +87,8 @@ class Worker:
     def _parts(self, line: Line, inputs: Inputs, stop: Stop) -> list[Part]:
         if line == "quick":
             return [("limit", lambda: coarse_limit(inputs, stop)), ("theory", lambda: theory_of(inputs))]
-        return [
-            ("trade_off", lambda: trade_off_of(inputs)),
-            ("runs", lambda: runs_of(inputs, stop)),
-            ("limit", lambda: fine_limit(inputs, stop)),
-            ("done", lambda: None),
-        ]
+        runs: Part = ("runs", lambda: runs_of(inputs, stop))
+        fine: Part = ("limit", lambda: fine_limit(inputs, stop))
+        # whichever is there sooner: what compiles cannot stop when a slider is moved
+        rest = [runs, fine] if has_runs_compiled(inputs) else [fine, runs]
+        return [("trade_off", lambda: trade_off_of(inputs)), *rest, ("done", lambda: None)]

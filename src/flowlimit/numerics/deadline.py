@@ -1,5 +1,6 @@
 """A time limit that counts from the user's call on."""
 
+import threading
 import time
 from typing import Any
 
@@ -17,6 +18,8 @@ class OutOfTimeError(Exception):
 class Deadline:
     """A time limit in seconds, or none; processes that work together agree on whether it is over.
 
+    Threads that work towards one answer share it: `cut` ends them all before their time.
+
     Examples
     --------
     >>> Deadline(None).allows(1e9), Deadline(10.0).allows(11.0)
@@ -25,6 +28,7 @@ class Deadline:
 
     def __init__(self, limit: float | None, mesh: Mesh | None = None) -> None:
         self.began, self.limit, self.mesh = time.perf_counter(), limit, mesh
+        self._cut = threading.Event()
 
     def shared_by(self, mesh: Mesh | None) -> "Deadline":
         """Return the same deadline for the processes of a mesh."""
@@ -41,9 +45,13 @@ class Deadline:
         return self.limit is None or not any_process(self.mesh, self.spent + seconds > self.limit)
 
     def check(self) -> None:
-        """Raise `OutOfTimeError` if the time is over."""
-        if not self.allows():
+        """Raise `OutOfTimeError` if the time is over, or was cut short."""
+        if self._cut.is_set() or not self.allows():
             raise OutOfTimeError
+
+    def cut(self) -> None:
+        """Let all checks from now on raise."""
+        self._cut.set()
 
 
 def checked_seconds(name: str, seconds: Any) -> float | None:

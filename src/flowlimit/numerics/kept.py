@@ -52,9 +52,10 @@ CONTEXT = (
 
 
 class Slot(NamedTuple):
-    """Place of an array in a result."""
+    """Place of an array in a result; of a key, its numbers, with its generator."""
 
     place: int
+    generator: Any = None
 
 
 class Program(NamedTuple):
@@ -70,7 +71,7 @@ class Program(NamedTuple):
 
     def filled(self, arrays: Sequence[Any]) -> Any:
         """Return the result with these arrays."""
-        fill = lambda x: arrays[x.place] if isinstance(x, Slot) else x
+        fill = lambda x: _whole(arrays[x.place], x.generator) if isinstance(x, Slot) else x
         return jax.tree.map(fill, self.result, is_leaf=lambda x: isinstance(x, Slot))
 
 
@@ -86,7 +87,8 @@ class Call:
     def arrays(self) -> tuple[list[Any], list[Any]]:
         """Arrays that are left as they are, and those that may be overwritten."""
         leaves, own = jax.tree.leaves(self.arguments), self._kept_leaves
-        return [x for x in leaves[:own] if eqx.is_array(x)], [x for x in leaves[own:] if eqx.is_array(x)]
+        bare = lambda some: [_bare(x) for x in some if eqx.is_array(x)]
+        return bare(leaves[:own]), bare(leaves[own:])
 
     @property
     def signature(self) -> Hashable:
@@ -113,16 +115,32 @@ class Call:
 
         def flat(kept: list[Any], overwritten: list[Any]) -> list[Any]:
             arrays = iter([*kept, *overwritten])
-            args, kwargs = jax.tree.unflatten(tree, [next(arrays) if eqx.is_array(x) else x for x in leaves])
+            whole = [_whole(next(arrays), _generator(x)) if eqx.is_array(x) else x for x in leaves]
+            args, kwargs = jax.tree.unflatten(tree, whole)
             found, structure = jax.tree.flatten(self.function(*args, **kwargs))
             given = [x for x in found if eqx.is_array(x)]
-            slots = iter(map(Slot, range(len(given))))
+            slots = iter([Slot(i, _generator(x)) for i, x in enumerate(given)])
             results.append(jax.tree.unflatten(structure, [next(slots) if eqx.is_array(x) else x for x in found]))
-            return given
+            return [_bare(x) for x in given]
 
         flat.__name__ = name
         donated = {"donate_argnums": 1} if self.donate else {}
         return jax.jit(flat, **donated, **options).lower(*self.arrays), results[-1]
+
+
+def _generator(x: Any) -> Any:
+    """Return the generator of a key, None for other arrays."""
+    is_key = jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+    return jax.random.key_impl(x) if is_key else None
+
+
+def _bare(x: Any) -> Any:
+    """Return a key's numbers, which a stored program can be given; other arrays as they are."""
+    return x if _generator(x) is None else jax.random.key_data(x)
+
+
+def _whole(x: Any, generator: Any) -> Any:
+    return x if generator is None else jax.random.wrap_key_data(x, impl=generator)
 
 
 class Stored(NamedTuple):

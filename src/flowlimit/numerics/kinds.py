@@ -9,11 +9,11 @@ from types import FunctionType
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-KNOWN = ("flowlimit", "jax", "numpy", "equinox", "functools", "builtins")
+KNOWN = ("flowlimit", "jax", "numpy", "equinox", "diffrax", "lineax", "optimistix", "functools", "builtins")
 """Packages whose functions and classes are what their names say, as long as versions are the same."""
 
 
@@ -41,9 +41,11 @@ def _words(value: Any) -> Iterator[str]:
     elif isinstance(value, jax.Array):
         if value.devices() != {jax.devices()[0]}:
             raise UnknownKindError("an array that is not on the first device")
-        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-            raise UnknownKindError("a key")
-        yield f"{value.dtype}{value.shape}{'~' * value.weak_type}"
+        yield f"{value.dtype}{value.shape}{'~' * getattr(value, 'weak_type', False)}"  # a key's has its generator
+    elif isinstance(value, Mesh):
+        if value.devices.tolist() != np.full(value.devices.shape, jax.devices()[0]).tolist():
+            raise UnknownKindError("a mesh of several devices")
+        yield f"Mesh{value.axis_names}{value.devices.shape}"
     elif isinstance(value, np.ndarray | np.generic):
         yield f"{value.dtype}{value.shape}"
     elif isinstance(value, type | FunctionType):

@@ -19,8 +19,8 @@ class SolveStats:
         Level of paths: each has four times the paths of the one below.
     paths, response_paths
         Paths per stratum, for the curves and for the responses.
-    replicas, half_replicas
-        Whole solves with all paths, and those with half of them that judge the bias.
+    replicas, part_replicas
+        Whole solves with all paths, and those with half or a quarter of them that judge the bias.
     devices
         Devices that the paths were spread over.
     memory_bytes
@@ -39,7 +39,7 @@ class SolveStats:
     paths: int = 0
     response_paths: int = 0
     replicas: int = 0
-    half_replicas: int = 0
+    part_replicas: int = 0
     devices: int = 1
     memory_bytes: int = 0
     edges: tuple[float, ...] | None = None

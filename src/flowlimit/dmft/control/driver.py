@@ -26,7 +26,7 @@ from .errors import Replicas, judge
 from .moves import CLIMB, END, STEADY, Choice, Move, choose
 from .pilot import BlowUpError, RoomError, begin, choose_panels, in_larger_arrays
 from .plan import Plan
-from .replicas import batch_seconds, run_batch
+from .replicas import Job, all_parts, more_replicas, run_batch
 from .rest import at_rest, held_errors
 from .work import Work, add_paths, late, split_panels, state_of, verdict
 
@@ -77,7 +77,7 @@ def solve(
         work = _begin(plan, saves, start, watch, ending)
         while (choice := _choose(plan, work, saves, ending)).move is not Move.END:
             watch.look(plan, work, choice)
-            work = _make_move(plan, work, choice, deadline)
+            work = _make_move(plan, work, choice, watch)
         outcome = verdict(plan, work)
     except OutOfTimeError:
         outcome = late(plan, work, deadline)
@@ -115,7 +115,8 @@ class _Watch:
     """Looks at the deadline and at the user's stop; raises if either is there."""
 
     def __init__(self, plan: Plan, deadline: Deadline, report: Report) -> None:
-        self.deadline, self.at = deadline, "the beginning"
+        self.deadline, self.at, self._fraction = deadline, "the beginning", 0.0
+        self._alone = plan.mesh is None
         self._stops = lambda fraction, message: any_process(plan.mesh, bool(report(fraction, message)))
 
     def pilot(self, fraction: float, message: str) -> None:
@@ -125,7 +126,7 @@ class _Watch:
 
     def look(self, plan: Plan, work: Work, choice: Choice) -> None:
         """Look before a move, and whether there is time for it."""
-        done, of = len(work.replicas.whole), max(choice.target, 1)
+        done, of = len(work.replicas.whole), max(choice.target, work.target, work.look)
         name = f"level {work.level}, {choice.move.value}"
         if choice.move is Move.REPLICATE:
             name = f"level {work.level}, replica {done} of {of}"
@@ -133,23 +134,35 @@ class _Watch:
         if not self.deadline.allows(_seconds(plan, work, choice)):
             raise OutOfTimeError
 
+    def again(self) -> None:
+        """Look at the user's stop while replicas run; processes that work together look between moves alone."""
+        if self._alone:
+            self._tell(self._fraction, self.at)
+
     def _tell(self, fraction: float, message: str) -> None:
-        self.at = message
+        self.at, self._fraction = message, fraction
         if self._stops(fraction, message):
             raise StoppedError
 
 
 def _seconds(plan: Plan, work: Work, choice: Choice) -> float:
     """Return the seconds that a move takes until it can be looked at again, as far as is known."""
-    if choice.move is Move.REPLICATE:
-        return batch_seconds(plan, work, choice.target)
     settings = plan.settings
+    if choice.move in (Move.REPLICATE, Move.PART):
+        return len(_jobs(plan, work, choice)) * work.seconds
     return settings.first_look * work.seconds * (settings.level_factor if choice.move is Move.CLIMB else 1.0)
 
 
-def _make_move(plan: Plan, work: Work, choice: Choice, deadline: Deadline) -> Work:
-    if choice.move is Move.REPLICATE:
-        return run_batch(plan, work, choice.target, deadline)
+def _jobs(plan: Plan, work: Work, choice: Choice) -> list[Job]:
+    if choice.move is Move.PART:
+        return all_parts(plan, work, choice.target)
+    return more_replicas(plan, work, choice.target)
+
+
+def _make_move(plan: Plan, work: Work, choice: Choice, watch: _Watch) -> Work:
+    if choice.move in (Move.REPLICATE, Move.PART):
+        asked = max(work.target, choice.target) if choice.move is Move.REPLICATE else work.target
+        return run_batch(plan, replace(work, target=asked), _jobs(plan, work, choice), watch.deadline, watch.again)
     return split_panels(plan, work) if choice.move is Move.SPLIT else add_paths(plan, work)
 
 
@@ -234,7 +247,8 @@ def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
     none = Replicas(judged=plan.measure.judged)
     level = min(plan.first_level, 0)
     work = Work(grid, None, level, _pilot_counts(plan, grid.nodes, level), None, none, [], look)
-    return run_batch(plan, work, look, watch.deadline)
+    jobs = [*more_replicas(plan, work, look), *all_parts(plan, work, 1)]
+    return run_batch(plan, work, jobs, watch.deadline, watch.again)
 
 
 def _pilot_counts(plan: Plan, nodes: int, level: int) -> Counts:
@@ -268,7 +282,7 @@ def _finish(plan: Plan, work: Work | None, outcome: Outcome, deadline: Deadline)
         paths=work.counts.paths,
         response_paths=work.counts.few,
         replicas=len(work.replicas.whole),
-        half_replicas=len(work.replicas.half),
+        part_replicas=work.replicas.of * len(work.replicas.parts),
         devices=1 if plan.mesh is None else plan.mesh.size,
         memory_bytes=plan.memory(work.counts, work.grid.nodes),
         edges=None if work.grid.edges is None else tuple(plan.ruler.times(work.grid.edges).tolist()),

@@ -20,12 +20,16 @@ SIGMAS = 2.0
 
 @dataclass(frozen=True)
 class Replicas:
-    """Curves of whole solves, each with its own paths, and of solves with half the paths or those of a level below."""
+    """Curves of whole solves, each with its own paths, and of solves with parts of these.
+
+    Those of ``parts`` belong to the first ones of ``whole``: each is the average over the parts of its paths, so many
+    as ``of`` says.
+    """
 
     whole: Sequence[Values] = field(default_factory=list)
-    half: Sequence[Values] = field(default_factory=list)
+    parts: Sequence[Values] = field(default_factory=list)
+    of: int = 2
     time_errors: Sequence[Values] = field(default_factory=list)
-    coarser: "Replicas | None" = None
     judged: tuple[str, ...] = ("train_error", "test_error")  # curves that the requested accuracy is for
     starts: Sequence[Mapping[str, float]] = field(default_factory=list)  # each curve at time 0, saved or not
 
@@ -73,18 +77,15 @@ def estimate_errors(replicas: Replicas, name: str) -> Errors:
 
 
 def estimate_bias(replicas: Replicas, name: str) -> np.ndarray:
-    """Return the bias that all replicas share: what fewer paths change.
+    """Return the bias that all replicas share: what fewer paths change, on average over all parts of a replica's paths.
 
     A bias is of the order of a variance, so it falls like 1/paths or faster: halving the paths adds it at least once
-    more, a quarter of them (the level below) at least three times.
+    more, a quarter of them at least three times. What is random in one part is nearly the opposite in the others.
     """
-    if replicas.half:
-        pairs = zip(replicas.half, replicas.whole, strict=False)
-        return np.abs(np.mean([half[name] - whole[name] for half, whole in pairs], axis=0))
-    values = replicas.stack(name)
-    if replicas.coarser is None:
-        return np.zeros(values.shape[1])
-    return np.abs(replicas.coarser.stack(name).mean(axis=0) - values.mean(axis=0)) / 3.0
+    if not replicas.parts:
+        return np.full(replicas.stack(name).shape[1], np.inf)
+    pairs = zip(replicas.parts, replicas.whole, strict=False)
+    return np.abs(np.mean([part[name] - whole[name] for part, whole in pairs], axis=0)) / (replicas.of - 1)
 
 
 def judge(replicas: Replicas, rtol: float) -> Shortfall:

@@ -1,4 +1,4 @@
-"""What a solve does next: the state it is in, its four moves, and the rule that chooses among them.
+"""What a solve does next: the state it is in, its five moves, and the rule that chooses among them.
 
 The rule is a pure function without arrays, so that it can be tested over all states by itself: from every state a solve
 ends within `PathSettings.most_moves` moves. The driver looks at the deadline and at the user's stop before every move.
@@ -16,6 +16,7 @@ class Move(enum.Enum):
     """What a solve can do."""
 
     REPLICATE = "run more replicas"
+    PART = "judge the bias"
     SPLIT = "halve panels"
     CLIMB = "take more paths"
     END = "end"
@@ -39,12 +40,14 @@ UNKNOWN = Shortfall(math.inf, math.inf, math.inf, math.inf)
 class State:
     """What the rule sees of a solve.
 
-    ``target`` is the number of replicas that there shall be before error bars are looked at. ``unsettled`` says that a
-    block of the newest replicas did not settle. ``has_paths`` says that there is memory for the next level.
+    ``target`` is the number of replicas that there shall be before error bars are looked at; ``parted`` of them were
+    solved with each part of their paths, too, without which the bias is infinite. ``unsettled`` says that a block of
+    the newest replicas did not settle. ``has_paths`` says that there is memory for the next level.
     """
 
     replicas: int = 0
     target: int = 0
+    parted: int = 0
     level: int = 0
     splits: int = 0
     short: Shortfall = UNKNOWN
@@ -62,7 +65,7 @@ class State:
 
 @dataclass(frozen=True)
 class Choice:
-    """A move, and for more replicas how many there shall be."""
+    """A move, and for more replicas or more of them in parts how many there shall be."""
 
     move: Move
     target: int = 0
@@ -76,17 +79,39 @@ SPLIT, CLIMB, END = Choice(Move.SPLIT), Choice(Move.CLIMB), Choice(Move.END)
 def choose(settings: PathSettings, state: State) -> Choice:
     """Return what to do next."""
     if state.unsettled:
-        return SPLIT if state.can_split(settings) else _after_splits(settings, state)
+        return _after_unsettled(settings, state)
     if state.replicas >= min(settings.first_look, state.target) and state.short.total <= 1.0:
         return END  # no more than are needed, whatever was planned
     if state.replicas < state.target:
         return Choice(Move.REPLICATE, state.target)
+    if not state.parted:
+        return _before_parts(settings, state)
     return (_after_first_look if state.replicas < settings.replicas else _after_all)(settings, state)
 
 
-def _after_splits(settings: PathSettings, state: State) -> Choice:
-    """With few paths equations may be unstable at late times, however short the panels. Steps have none to split."""
-    return CLIMB if state.splits > 0 and state.level < STEADY and state.can_climb(settings) else END
+def _after_unsettled(settings: PathSettings, state: State) -> Choice:
+    """With few paths equations may be unstable at late times, however short the panels. Steps have none to split.
+
+    Below level 0 more paths are tried first: they cost no more than a second try with shorter panels.
+    """
+    panels = settings.splits > 0
+    if panels and state.level < 0 and state.can_climb(settings):
+        return CLIMB
+    if state.can_split(settings):
+        return SPLIT
+    return CLIMB if panels and state.level < STEADY and state.can_climb(settings) else END
+
+
+def _before_parts(settings: PathSettings, state: State) -> Choice:
+    """Judge the bias, unless the spread or the panels say already that this is not the answer."""
+    if state.short.time > 1.0 and state.can_split(settings):
+        return SPLIT
+    return CLIMB if _is_too_wide(settings, state) and state.can_climb(settings) else Choice(Move.PART, settings.parted)
+
+
+def _is_too_wide(settings: PathSettings, state: State) -> bool:
+    spread = state.short.statistical / student_factor(state.replicas)
+    return spread**2 * state.replicas > settings.hopeless * settings.most_replicas
 
 
 def _after_first_look(settings: PathSettings, state: State) -> Choice:
@@ -94,9 +119,7 @@ def _after_first_look(settings: PathSettings, state: State) -> Choice:
     short, all_replicas = state.short, Choice(Move.REPLICATE, settings.replicas)
     if short.time > 1.0:
         return SPLIT if state.can_split(settings) else all_replicas
-    spread = short.statistical / student_factor(state.replicas)
-    too_wide = spread**2 * state.replicas > settings.hopeless * settings.most_replicas
-    hopeless = short.bias > settings.hopeless or too_wide
+    hopeless = short.bias > settings.hopeless or _is_too_wide(settings, state)
     return CLIMB if hopeless and state.can_climb(settings) else all_replicas
 
 
@@ -107,6 +130,8 @@ def _after_all(settings: PathSettings, state: State) -> Choice:
     needed = replicas_needed(settings, state.replicas, short)
     if short.bias <= settings.bias_part and state.replicas < needed <= settings.most_replicas:
         return Choice(Move.REPLICATE, needed + -needed % settings.batch)
+    if settings.bias_part < short.bias <= settings.hopeless and state.parted < state.replicas:
+        return Choice(Move.PART, min(2 * state.parted, state.replicas))  # what a few say of it may be chance
     if state.can_climb(settings):
         return CLIMB
     return SPLIT if short.time > short.bias and state.can_split(settings) else END

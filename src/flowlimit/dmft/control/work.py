@@ -35,6 +35,7 @@ class Work:
     splits: int = 0
     unsettled: tuple[int, ...] = ()  # blocks of the newest replicas that did not settle
     previous: "Work | None" = None  # what was known before panels were split or paths added
+    thin: bool = False  # whether the level below did not settle
 
     def best(self, rtol: float) -> "Work":
         """Return this work or what was known before, whichever is most accurate."""
@@ -44,8 +45,8 @@ class Work:
         return self if judge(self.replicas, rtol).total < judge(before.replicas, rtol).total else before
 
     def with_answer(self) -> "Work | None":
-        """Return this work if it has replicas, else what was known before."""
-        return self if self.replicas.whole else self.previous
+        """Return this work if it has replicas with a known bias, else what was known before."""
+        return self if self.replicas.parts else self.previous
 
 
 def state_of(plan: Plan, work: Work) -> State:
@@ -53,6 +54,7 @@ def state_of(plan: Plan, work: Work) -> State:
     return State(
         replicas=len(work.replicas.whole),
         target=max(work.target, work.look),
+        parted=len(work.replicas.parts),
         level=work.level,
         splits=work.splits,
         short=judge(work.replicas, plan.rtol),
@@ -111,20 +113,20 @@ def add_paths(plan: Plan, work: Work) -> Work:
     counts = plan.counts(work.level + 1, work.grid.nodes)
     assert counts is not None  # the rule asks for it only if there is memory
     reference = average(work.solutions) if work.solutions else work.reference
-    coarser = work.replicas if work.replicas.whole else None  # none of an unsettled level
     return replace(
         work,
         level=work.level + 1,
         counts=counts,
         rotation=work.rotation if reference is None else modes_of(work.grid, reference),
         reference=reference,
-        replicas=Replicas(coarser=coarser, judged=work.replicas.judged),
+        replicas=Replicas(judged=work.replicas.judged),
         solutions=[],
         sample=None,
         target=0,
         seconds=plan.settings.level_factor * work.seconds,  # about
         unsettled=(),
         previous=work.with_answer(),
+        thin=bool(work.unsettled),
     )
 
 

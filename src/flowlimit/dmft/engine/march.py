@@ -1,7 +1,7 @@
 """From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from ...numerics.blocks import Blocks
 from ...numerics.compiling import compiled
@@ -26,13 +26,13 @@ from .state import Front, Rows, empty_rows, start_front
 from .steps.step import advance_step
 
 SECONDS_AT_ONCE = 0.5
-"""Time that one call of the compiled program should take where there is a deadline: it cannot be stopped inside."""
+"""Time that one call of the compiled program should take: it cannot be stopped inside."""
 
 
 def march(replica: Replica, blocks: Blocks, observables: int, deadline: Deadline | None = None) -> Rows:
-    """Solve all blocks; raise `OutOfTimeError` once a deadline is over."""
+    """Solve all blocks; piece by piece with a deadline, to raise `OutOfTimeError` once it is over."""
     front, rows = start(replica, observables)
-    if deadline is None or deadline.limit is None:
+    if deadline is None:
         return advance_blocks((replica, *in_room(replica, blocks), front), rows)[1]
     first, count, total = 0, 1, blocks.times.shape[0]
     while first < total:
@@ -49,7 +49,10 @@ def march(replica: Replica, blocks: Blocks, observables: int, deadline: Deadline
 # The rows are large and updated in place. The front is not, so that a block can be tried again.
 @compiled(donate="all-except-first")
 def advance_blocks(fixed: tuple[Replica, Blocks, Node, Node, Front], rows: Rows) -> tuple[Front, Rows]:
-    """Solve so many blocks, the first of which is the solve's block number ``first``; see `in_room`."""
+    """Solve so many blocks, the first of which is the solve's block number ``first``; see `in_room`.
+
+    A panel that does not settle is the last: what comes after it would cost the most and say nothing.
+    """
     return on_devices(fixed[0].mesh, _advance, *fixed, rows, like=(fixed[4], rows))
 
 
@@ -102,20 +105,39 @@ def _is_new(kind: Call) -> bool:
 
 def whole_march(replica: Replica, blocks: Blocks, observables: int) -> Rows:
     """Solve all blocks in one pure function, which can be differentiated forwards and mapped over parameters."""
-    first, count = jnp.array(0), jnp.array(blocks.times.shape[0])
-    return _advance(replica, blocks, first, count, *_start(replica, observables))[1]
+    # to the end in any case: mapped over parameters, a loop with an end of its own for each copies all rows
+    block = _one_block(replica, blocks, jnp.array(0))
+    return lax.fori_loop(0, blocks.times.shape[0], block, _start(replica, observables))[1]
 
 
 def _advance(
     replica: Replica, blocks: Blocks, first: Node, count: Node, front: Front, rows: Rows
 ) -> tuple[Front, Rows]:
+    block = _one_block(replica, blocks, first)
+    if replica.iteration is None:
+        return lax.fori_loop(0, count, block, (front, rows))
+    order, most = blocks.times.shape[1], replica.iteration.settled_factor * replica.setting.tolerance
+
+    def goes_on(carry: tuple[Node, Front, Rows]) -> Bool[Array, ""]:
+        index, _, rows = carry
+        before = rows.disagreement[jnp.maximum((first + index) * order - 1, 0)]
+        return (index < count) & ((first + index == 0) | (before <= most))
+
+    further = lambda carry: (carry[0] + 1, *block(carry[0], carry[1:]))
+    return lax.while_loop(goes_on, further, (jnp.zeros_like(count), front, rows))[1:]
+
+
+def _one_block(
+    replica: Replica, blocks: Blocks, first: Node
+) -> Callable[[Node, tuple[Front, Rows]], tuple[Front, Rows]]:
+    """Return what solves the block with a number, from what is known before it."""
     one, width = advance_step if replica.explicit else advance_panel, blocks.times.shape[1] * replica.site.outputs
 
     def block(index: Node, carry: tuple[Front, Rows]) -> tuple[Front, Rows]:
         own = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, index, keepdims=False), blocks)
         return one(replica, own, (first + index) * width, *carry)
 
-    return lax.fori_loop(0, count, block, (front, rows))
+    return block
 
 
 def _start(replica: Replica, observables: int) -> tuple[Front, Rows]:

@@ -86,16 +86,21 @@ def root_rows(
     return Root(lax.dynamic_update_slice_in_dim(known, own, node, axis=1), rest, fresh)
 
 
-def like_reference(root: Root, reference: Float[Array, "q N"], node: Node) -> Root:
-    """Turn a block's own normals so that its square of L is as near the reference's as can be; none has no effect.
+def turn_to(root: Root, reference: Float[Array, "q N"], node: Node) -> Float[Array, "q q"]:
+    """Return the turn of a block's own normals that takes its square of L nearest the reference's; none for no effect.
 
     Every turn is a root of the same C_f. Small innovations have directions that differ from replica to replica; without
     the turn the leading normals, in which points are most even, would then do something else in every replica.
     """
     own, goal = (lax.dynamic_slice_in_dim(L, node, len(L), axis=1) for L in (root.L, reference))
     left, _, right = jnp.linalg.svd(lax.stop_gradient(own.T @ goal))
-    turn = jnp.where(jnp.any(goal != 0.0), left @ right, jnp.eye(len(goal)))
-    return root._replace(L=lax.dynamic_update_slice_in_dim(root.L, own @ turn, node, axis=1), Q=turn.T @ root.Q)
+    return jnp.where(jnp.any(goal != 0.0), left @ right, jnp.eye(len(goal)))
+
+
+def turned(rows: Float[Array, "q N"], turn: Float[Array, "q q"], node: Node) -> Float[Array, "q N"]:
+    """Return rows of L for turned normals of their own block."""
+    own = lax.dynamic_slice_in_dim(rows, node, len(rows), axis=1)
+    return lax.dynamic_update_slice_in_dim(rows, own @ turn, node, axis=1)
 
 
 def _without(

@@ -1,6 +1,6 @@
 """Modes of z in the order of what they do to the curves: quasi-random points are most even in the first dimensions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,8 @@ NO_INNOVATION = 1e-11
 Rotation = Float[np.ndarray, "nodes modes"]
 """Orthonormal columns; fewer than nodes where these are many."""
 Columns = Float[np.ndarray, "_ columns"]
+DrawNormals = Callable[[int], Float[np.ndarray, "rows paths"]]
+"""Draws that many rows of normals, a number per path."""
 
 
 def modes_of(grid: Grid, solution: Solution) -> Rotation:
@@ -45,22 +47,22 @@ def mode_count(nodes: int, rotation: Rotation | None, leading: int | None) -> in
 
 
 def from_modes(
-    modes: Float[np.ndarray, "leading paths"], nodes: int, rotation: Rotation | None, rng: np.random.Generator
+    modes: Float[np.ndarray, "leading paths"], nodes: int, rotation: Rotation | None, draw: DrawNormals
 ) -> Float[np.ndarray, "nodes paths"]:
-    """Return the normals of all nodes from those of the leading modes; what these leave open is drawn at random.
+    """Return the normals of all nodes from those of the leading modes; ``draw`` gives rows for what these leave open.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> turn = np.linalg.qr(rng.normal(size=(50, 3)))[0]
-    >>> normals = from_modes(np.zeros((3, 10_000)), 50, turn, rng)
+    >>> normals = from_modes(np.zeros((3, 10_000)), 50, turn, lambda rows: rng.normal(size=(rows, 10_000)))
     >>> bool(np.abs(turn.T @ normals).max() < 1e-12), bool(abs(normals.var() - 47 / 50) < 0.02)
     (True, True)
     """
     count = len(modes)
     if count == nodes:
         return modes if rotation is None else rotation @ modes
-    rest = rng.standard_normal((nodes, modes.shape[1]))
+    rest = draw(nodes)
     if rotation is None:
         rest[:count] = modes
         return rest

@@ -41,6 +41,28 @@ class Counts(NamedTuple):
     few: int
 
 
+class Part(NamedTuple):
+    """One of some equal parts of a replica's points, in arrays of that room: each is even, together they are all."""
+
+    number: int
+    of: int
+    room: Counts
+
+    def places(self, points: int) -> slice:
+        """Return which of the points it has.
+
+        Examples
+        --------
+        >>> Part(1, 4, Counts(2, 1)).places(8)
+        slice(2, 4, None)
+        """
+        return slice(self.number * points // self.of, (self.number + 1) * points // self.of)
+
+    def share(self, counts: Counts) -> Counts:
+        """Return how many paths it has."""
+        return Counts(*(count // self.of for count in counts))
+
+
 def live_strata(law: Target) -> Live | None:
     """Return which strata of a target are drawn one by one, or None if there are too many."""
     keep = np.flatnonzero(np.asarray(law.strata().probability) > 0.0)
@@ -80,11 +102,12 @@ def draw_cloud(
     alike: bool = False,
     matched: float = 0.5,
     leading: int | None = None,
+    part: Part | None = None,
 ) -> Cloud:
     """Draw one replica's normals for ``nodes`` nodes in arrays with space for more.
 
     ``alike``: strata share theirs. ``matched``: at most this many dimensions per path have their moments matched.
-    ``leading``: modes that are quasi-random; None for all of them.
+    ``leading``: modes that are quasi-random; None for all of them. ``part``: return that part of the points alone.
     """
     strata, extra = live_strata(law), site.flow.num_normals
     own = law.draw_normals if strata is None else math.prod(law.shape)
@@ -94,16 +117,20 @@ def draw_cloud(
     clouds = 1 if alike else groups
     modes = mode_count(nodes, rotation, leading)
     dims = own + extra + modes + kicks * (leading is None)
-    drawn = [widen(sobol_normals(counts.paths, dims, rng), wider) for _ in range(clouds)]
+    places = slice(None) if part is None else part.places(counts.paths)
+    drawn = [widen(sobol_normals(counts.paths, dims, rng)[places], wider) for _ in range(clouds)]
     # Strata take turns, so that the first paths are the first of every stratum.
     in_turn = lambda parts: np.repeat(np.stack(parts, axis=1), groups // clouds, axis=1).reshape(
-        counts.paths * groups, *parts[0].shape[1:]
+        -1, *parts[0].shape[1:]
     )
+    whole = counts.paths * groups
+    columns = slice(None) if part is None else part.places(whole)
+    draw = lambda rows: rng.standard_normal((rows, whole))[:, columns]
     cloud, weight = in_turn([match_moments(*one, matched) for one in drawn]), in_turn([weight for _, weight in drawn])
     z = np.zeros((room, len(cloud)))
-    z[:nodes] = from_modes(cloud[:, own + extra : own + extra + modes].T, nodes, rotation, rng)
+    z[:nodes] = from_modes(cloud[:, own + extra : own + extra + modes].T, nodes, rotation, draw)
     pushed = np.zeros((room if kicks else 0, site.parameters, len(cloud)))
-    kicked = cloud[:, own + extra + modes :].T if leading is None else rng.standard_normal((kicks, len(cloud)))
+    kicked = cloud[:, own + extra + modes :].T if leading is None else draw(kicks)
     pushed[: kicks // site.parameters] = kicked.reshape(-1, *pushed.shape[1:])
     return Cloud(cloud[:, :own], cloud[:, own : own + extra], z, pushed, weight)
 
@@ -137,16 +164,20 @@ def make_paths(site: Site, law: Target, strata: Live | None, counts: Counts, clo
     )
 
 
-def doubled_room(paths: Paths) -> Paths:
-    """Return the paths in arrays of twice their number, the second half with no weight: half the paths, one program."""
-    twice = lambda x: jnp.concatenate([x, x], axis=-1)
-    half = lambda x: jnp.concatenate([x, jnp.zeros_like(x)])
+def with_room(paths: Paths, room: Counts, strata: int) -> Paths:
+    """Return paths in larger arrays, repeated and without weight there, so that other numbers of them take one program.
+
+    ``room`` counts paths per stratum, a multiple of those that there are.
+    """
+    columns, few = (count * strata for count in room)
+    fill = lambda x: jnp.tile(x, (1,) * (x.ndim - 1) + (columns // x.shape[-1],))
+    pad = lambda x, size: jnp.pad(x, (0, size - len(x)))
     return Paths(
-        normals=twice(paths.normals),
-        theta=twice(paths.theta),
-        w_star=twice(paths.w_star),
-        probability=half(paths.probability),
-        few_probability=half(paths.few_probability),
-        kicks=twice(paths.kicks),
-        root=None if paths.root is None else twice(paths.root),
+        normals=fill(paths.normals),
+        theta=fill(paths.theta),
+        w_star=fill(paths.w_star),
+        probability=pad(paths.probability, columns),
+        few_probability=pad(paths.few_probability, few),
+        kicks=fill(paths.kicks),
+        root=None if paths.root is None else fill(paths.root),
     )

@@ -5,7 +5,7 @@ import numpy as np
 from ...numerics.quasirandom import match_moments, sobol_normals
 from ..engine.state import SampleCloud
 from .modes import Rotation, from_modes, mode_count
-from .paths import Counts
+from .paths import Counts, Part
 
 
 def draw_sample_cloud(
@@ -19,24 +19,26 @@ def draw_sample_cloud(
     rng: np.random.Generator,
     *,
     leading: int | None = None,
-    half: bool,
+    part: Part | None,
 ) -> SampleCloud:
-    """Draw the paths for ``rows`` rows of outputs; with ``half`` half of them, in arrays of the same shape."""
-    paths, few = balanced_counts(counts)
-    drawn, kept = (paths // 2, few // 2) if half else (paths, few)
-    own = teachers + 1  # dimensions before those of the outputs: of the teachers and of the label noise
-    cloud = match_moments(sobol_normals(drawn, own + mode_count(rows, rotation, leading), rng))
-    normals = np.zeros((room, drawn))
-    normals[:rows] = from_modes(cloud[:, own:].T, rows, rotation, rng)
-    fill = lambda x: np.concatenate([x, x], axis=-1) if half else x
-    weight = lambda count, whole: np.concatenate([np.full(count, 1.0 / count), np.zeros(whole - count)])
+    """Draw the paths for ``rows`` rows of outputs, or a part of them in arrays of its room."""
+    whole = balanced_counts(counts)
+    own, room_of = (whole, whole) if part is None else (part.share(whole), balanced_counts(part.room))
+    places = slice(None) if part is None else part.places(whole.paths)
+    first = teachers + 1  # dimensions before those of the outputs: of the teachers and of the label noise
+    cloud = match_moments(sobol_normals(whole.paths, first + mode_count(rows, rotation, leading), rng)[places])
+    normals = np.zeros((room, own.paths))
+    draw = lambda rows: rng.standard_normal((rows, whole.paths))[:, places]
+    normals[:rows] = from_modes(cloud[:, first:].T, rows, rotation, draw)
+    fill = lambda x: np.tile(x, (1,) * (x.ndim - 1) + (room_of.paths // own.paths,))
+    weight = lambda count, size: np.concatenate([np.full(count, 1.0 / count), np.zeros(size - count)])
     return SampleCloud(
         normals=fill(normals),
         teacher=fill(cloud[:, :teachers].T),
         noise=fill(cloud[:, teachers]),
-        probability=weight(drawn, paths),
-        few_probability=weight(kept, few),
-        masks=fill(_masks(batch_fraction, persistent, room, drawn, rng)),
+        probability=weight(own.paths, room_of.paths),
+        few_probability=weight(own.few, room_of.few),
+        masks=fill(_masks(batch_fraction, persistent, room, whole.paths, rng)[:, places]),
     )
 
 

@@ -16,7 +16,7 @@ from ....types import Scalar
 from ...settings import Iteration
 from ..history import Node, before, onto_history, times_history
 from ..replica import Replica
-from ..samples_side import Feedback, Root, feedback_rows, like_reference, noise_columns, root_rows
+from ..samples_side import Feedback, Root, feedback_rows, noise_columns, root_rows, turn_to, turned
 from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
 from ..stein import own_covariance, scaled_response
@@ -36,17 +36,21 @@ from .weights_side import (
 
 NEGLIGIBLE = 1e-6
 """Roots of errors below this part of the first error's root are not iterated to relative accuracy."""
+TURNED = 2
+"""Iterations after which a block's normals turn no more: a turn that follows the root is not in the correction."""
 
 
 class Operators(NamedTuple):
     """A block's rows of R_w and G and of the root of C_f, with what they do to g, eq. (gf_g), and how far they are.
 
+    ``turn`` is that of the block's normals, which makes the triangular root the ``root`` that is kept, see `turn_to`;
     ``noise`` is z/delta, ``memory`` what G makes of the blocks before, ``change`` what the last iteration changed.
     """
 
     R: Float[Array, "q N"]
     G: Feedback
     root: Root
+    turn: Float[Array, "q q"]
     noise: NodePaths
     memory: NodePaths
     change: Scalar
@@ -93,7 +97,7 @@ def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows
     G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
     root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), _fresh(L, node))
     field = _noise(replica, node, root), times_history(G.past, rows.W, node)
-    known = Operators(R, G, root, *field, jnp.array(jnp.inf), jnp.array(0), given)
+    known = Operators(R, G, root, jnp.eye(q), *field, jnp.array(jnp.inf), jnp.array(0), given)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
     moving = theta + jnp.sum(block.inner, axis=1)[:, None, None] * front.velocity[None]
     equations = _equations(replica, block, front, known)
@@ -177,13 +181,16 @@ def _new_operators(
     fresh = jnp.where(given, _fresh(first, node), known.root.fresh)
     settled = (known.change < rule.chosen) | (known.iterations >= rule.chosen_after) | given
     root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, fresh, paths.total)
-    root = like_reference(root, first, node)
+    turn = jnp.where(known.iterations < TURNED, turn_to(root, first, node), known.turn)
+    overlap = _overlap(paths, node, rows, root, turn)
+    root = root._replace(L=turned(root.L, turn, node), Q=turn.T @ root.Q)
     change = jnp.maximum(
         _relative_change(root.L, known.root.L, jnp.ones(root.L.shape[1]), scale, lambda sums: sums),
         _relative_change(W, guess.W, paths.probability, scale, paths.total),
     )
-    root = _correct_root(replica, node, rows, known, G, root)
-    return Operators(R, G, root, _noise(replica, node, root), memory, change, known.iterations + 1, jnp.array(True))
+    root = _correct_root(replica, node, known, G, root, turn, overlap)
+    field = _noise(replica, node, root), memory
+    return Operators(R, G, root, turn, *field, change, known.iterations + 1, jnp.array(True))
 
 
 def _correct_response(
@@ -195,18 +202,27 @@ def _correct_response(
     return jnp.where(known.consistent, better, R)
 
 
-def _correct_root(replica: Replica, node: Node, rows: Rows, known: Operators, G: Feedback, root: Root) -> Root:
+def _correct_root(
+    replica: Replica,
+    node: Node,
+    known: Operators,
+    G: Feedback,
+    root: Root,
+    turn: Float[Array, "q q"],
+    overlap: Float[Array, "N N"],
+) -> Root:
+    """Correct L as the triangular root that it is before the turn."""
     q, N = root.L.shape
-    overlap = _live(_overlap(replica.paths, node, rows, root), node + q)
-    causal = jnp.arange(N)[None, :] < node + jnp.where(_known(replica, node, q)[2], q, 1 + jnp.arange(q))[:, None]
-    better = known.root.L + corrected_root(root.L - known.root.L, G.own, overlap, causal, replica.setting.aspect_ratio)
-    return root._replace(L=jnp.where(known.consistent, better, root.L))
+    causal = jnp.arange(N)[None, :] < node + 1 + jnp.arange(q)[:, None]
+    residual, aspect_ratio = turned(root.L - known.root.L, turn.T, node), replica.setting.aspect_ratio
+    change = corrected_root(residual, G.own, _live(overlap, node + q), causal, aspect_ratio)
+    return root._replace(L=jnp.where(known.consistent, known.root.L + turned(change, turn, node), root.L))
 
 
-def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "N N"]:
-    """Return E Q^T with the block's rows and columns in place."""
+def _overlap(paths: Paths, node: Node, rows: Rows, root: Root, turn: Float[Array, "q q"]) -> Float[Array, "N N"]:
+    """Return E Q^T with the block's rows and columns in place; its own normals are turned."""
     q, root_p = root.L.shape[0], jnp.sqrt(paths.probability)[None]
-    E_own = lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
+    E_own = turn @ lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
     across = onto_history(root.Q[:, :-1] * root_p, paths.normals, node)
     own = onto_history(jnp.pad(E_own, ((0, 0), (0, 1))), rows.Q, node)
     across, own, square = paths.total((across, own, E_own @ root.Q[:, :-1].T))
@@ -216,7 +232,8 @@ def _overlap(paths: Paths, node: Node, rows: Rows, root: Root) -> Float[Array, "
 
 
 def _kept_overlap(replica: Replica, node: Node, rows: Rows, known: Operators) -> Float[Array, "N N"]:
-    return jnp.where(jnp.isfinite(known.change), _overlap(replica.paths, node, rows, known.root), rows.overlap)
+    overlap = _overlap(replica.paths, node, rows, known.root, jnp.eye(len(known.turn)))
+    return jnp.where(jnp.isfinite(known.change), overlap, rows.overlap)
 
 
 def _live(operator: Float[Array, "N N"], end: Node) -> Float[Array, "N N"]:
