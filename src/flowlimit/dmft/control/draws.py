@@ -88,7 +88,7 @@ def _generator(plan: Plan, purpose: Purpose, number: int) -> np.random.Generator
 
 
 def _paths(plan: Plan, counts: Counts, cloud: Cloud, part: Part | None) -> Paths:
-    """Return the paths of a cloud, of a part in arrays of its room."""
+    """Return the paths of a cloud, of a part in arrays of that many."""
     large = cloud.z, cloud.kicks
     if plan.mesh is not None:  # what is large goes to its device directly
         cloud = cloud._replace(z=cloud.z[:0], kicks=cloud.kicks[:0])

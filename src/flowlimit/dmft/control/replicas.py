@@ -50,7 +50,7 @@ def all_parts(plan: Plan, work: Work, count: int) -> list[Job]:
     """Return the next of the first ``count`` replicas with each part of their paths.
 
     Parts are quarters, in arrays of the level below; where it did not settle or there is none, halves, in arrays of
-    their own level, for which there is a program: they cost as much as the whole.
+    the same level, for which there is a program: they cost as much as the whole.
     """
     below = None if work.thin or work.level < 1 else plan.counts(work.level - 1, work.grid.nodes)
     fits = below is not None and below.paths * QUARTERS == work.counts.paths and below.few * QUARTERS >= work.counts.few

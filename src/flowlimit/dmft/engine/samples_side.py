@@ -98,7 +98,7 @@ def turn_to(root: Root, reference: Float[Array, "q N"], node: Node) -> Float[Arr
 
 
 def turned(rows: Float[Array, "q N"], turn: Float[Array, "q q"], node: Node) -> Float[Array, "q N"]:
-    """Return rows of L for turned normals of their own block."""
+    """Return rows of L for turned normals of the block."""
     own = lax.dynamic_slice_in_dim(rows, node, len(rows), axis=1)
     return lax.dynamic_update_slice_in_dim(rows, own @ turn, node, axis=1)
 

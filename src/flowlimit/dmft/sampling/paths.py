@@ -42,7 +42,7 @@ class Counts(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One of some equal parts of a replica's points, in arrays of that room: each is even, together they are all."""
+    """One of some equal parts of a replica's points, in arrays with space for ``room``: together they are all."""
 
     number: int
     of: int

@@ -21,7 +21,7 @@ def draw_sample_cloud(
     leading: int | None = None,
     part: Part | None,
 ) -> SampleCloud:
-    """Draw the paths for ``rows`` rows of outputs, or a part of them in arrays of its room."""
+    """Draw the paths for ``rows`` rows of outputs, or a part of them in arrays with more space."""
     whole = balanced_counts(counts)
     own, room_of = (whole, whole) if part is None else (part.share(whole), balanced_counts(part.room))
     places = slice(None) if part is None else part.places(whole.paths)

@@ -220,7 +220,7 @@ def _correct_root(
 
 
 def _overlap(paths: Paths, node: Node, rows: Rows, root: Root, turn: Float[Array, "q q"]) -> Float[Array, "N N"]:
-    """Return E Q^T with the block's rows and columns in place; its own normals are turned."""
+    """Return E Q^T with the block's rows and columns in place; its normals are turned."""
     q, root_p = root.L.shape[0], jnp.sqrt(paths.probability)[None]
     E_own = turn @ lax.dynamic_slice_in_dim(paths.normals, node, q, axis=0) * root_p
     across = onto_history(root.Q[:, :-1] * root_p, paths.normals, node)
