@@ -47,7 +47,7 @@ def test_one_computes_in_each_line_in_order():
             order.append(number)
             busy[line].compute()
 
-    with ThreadPoolExecutor(10) as pool, turns.turn("quick", NEVER), turns.turn("slow", NEVER):
+    with ThreadPoolExecutor(10) as pool, turns.turn("slow", NEVER), turns.turn("quick", NEVER):
         for number in range(10):
             pool.submit(work, number)
             time.sleep(0.03)
@@ -56,6 +56,23 @@ def test_one_computes_in_each_line_in_order():
     assert [number for number in order if number % 2] == [1, 3, 5, 7, 9]
     assert [number for number in order if not number % 2] == [0, 2, 4, 6, 8]
     assert (busy["quick"].most, busy["slow"].most) == (1, 1)
+
+
+@pytest.mark.parametrize("seconds", [0.2, 60.0])
+def test_what_may_take_long_gives_way(monkeypatch, seconds):
+    """It begins when nobody waits for something quick, or after some seconds: with many users somebody always does."""
+    monkeypatch.setattr("flowlimit.explorer.turns.GIVES_WAY", seconds)
+    turns, order = Turns(Room()), []
+
+    def slow():
+        with turns.turn("slow", NEVER):
+            order.append("slow")
+
+    with ThreadPoolExecutor(1) as pool, turns.turn("quick", NEVER):
+        pool.submit(slow)
+        time.sleep(1.0)
+        order.append("quick")
+    assert order == (["slow", "quick"] if seconds < 1.0 else ["quick", "slow"])
 
 
 def test_who_no_longer_waits_leaves_the_line():

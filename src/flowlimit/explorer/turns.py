@@ -1,6 +1,7 @@
 """A queue over all sessions: two computations at a time, one that somebody waits for and one that may take long."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -15,11 +16,14 @@ Tell = Callable[[int], None]
 """Is told how many come first."""
 LOOK = 0.25
 """Seconds between looks at whether who stands in a line still wants to."""
+GIVES_WAY = 20.0
+"""Seconds for which what may take long does not begin while others wait for the quick line."""
 
 
 class Turns:
     """Two lines, in each of which one computes at a time, first come first served.
 
+    What may take long does not begin while somebody waits for something quick, for some seconds: both share the cores.
     Compiled programs belong to the process: they are dropped here, between turns, when nobody computes in either line.
     """
 
@@ -50,14 +54,15 @@ class Turns:
             return min(seconds, max(least, seconds / max(1, len(self._lines[line]))))
 
     def _come(self, me: object, line: list[object], stop: Stop, tell: Tell) -> bool:
-        told = 0
+        told, began, quick = 0, time.monotonic(), self._lines["quick"]
         with self._changed:
             while not stop():
                 before = line.index(me)
                 if before != told:
                     tell(before)
                     told = before
-                if before == 0 and self._has_room():
+                gives_way = line is not quick and quick and time.monotonic() - began < GIVES_WAY
+                if before == 0 and not gives_way and self._has_room():
                     self._computing.add(me)
                     return True
                 self._changed.wait(LOOK)
