@@ -1,7 +1,7 @@
 """Random slider moves in a real Chromium for some minutes: errors, dead pages, latency and memory of the server.
 
-The first page of a new server is timed, and at the end one that is opened anew. Every fifth move waits for the finer
-limit. Programs are kept in a new folder unless ``--kept`` names one: a second run with it is a later server.
+The first page of a new server is timed, and at the end one that is opened anew. Every fifth move waits for all of
+the answer. Programs are kept in a new folder unless ``--kept`` names one: a second run with it is a later server.
 
     python benchmarks/explorer_soak.py --minutes 30
 
@@ -62,7 +62,9 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
     half = len(sizes) // 2
     print(f"{len(waits)} moves; errors: {errors or 'none'}")
     share = lambda waits: f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s"
-    print(f"slider to coarse curve: {share(waits)}\nslider to finer limit: {share(fine)} ({len(fine)} times)")
+    print(
+        f"slider to coarse curve: {share(waits)}\nslider to all of the answer, limit and runs: {share(fine)} ({len(fine)} times)"
+    )
     print(f"memory: {sizes[0]:.0f} MB first, {sizes[half]:.0f} MB half way, {sizes[-1]:.0f} MB last")
 
 

@@ -102,7 +102,7 @@ def test_pictures_without_answers_say_so():
     for one in shown(Kernels(LOOK), SHORT, nothing).maps.values():
         assert one.figure.title.text == "the limit is being solved"
         assert len(one.source.data["image"]) == 0
-    assert nothing.words() == "solving ..."
+    assert nothing.words(done=False) == "solving ..."
 
 
 def test_where_there_is_no_closed_form(found):
@@ -134,7 +134,7 @@ def test_the_worker_answers_the_newest_request_alone():
         time.sleep(0.1)
     worker.end()
     mine = [name for inputs, name in parts if inputs == newest]
-    assert sorted(mine) == sorted(["limit", "theory", "trade_off", "runs", "refined", "done"])
+    assert sorted(mine) == sorted(["limit", "theory", "trade_off", "runs", "limit", "done"])
     assert mine.index("limit") < mine.index("theory")  # two threads, each in its order
     assert mine.index("trade_off") < mine.index("runs") < mine.index("done")
     assert not [name for inputs, name in parts if inputs != newest and name == "done"]
@@ -200,7 +200,7 @@ def test_runs_that_compile_come_last(monkeypatch, known):
     """What compiles cannot be stopped when a slider is moved."""
     monkeypatch.setattr("flowlimit.explorer.worker.has_runs_compiled", lambda inputs: known)
     names = [name for name, _ in Worker(lambda *_: None)._parts("slow", SHORT, lambda: False)]
-    assert names == ["trade_off", *(["runs", "refined"] if known else ["refined", "runs"]), "done"]
+    assert names == ["trade_off", *(["runs", "limit"] if known else ["limit", "runs"]), "done"]
 
 
 def test_every_slider_is_a_field():

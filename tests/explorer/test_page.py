@@ -88,9 +88,7 @@ class Browser:
 def publish(found):
     """Give all parts of an answer, as a worker's thread does."""
     parts = [(name, getattr(found, name)) for name in ("limit", "theory", "trade_off", "runs")]
-    tell = lambda: [
-        Told.publish(Inputs(), name, part) for name, part in [*parts, ("refined", found.limit), ("done", None)]
-    ]
+    tell = lambda: [Told.publish(Inputs(), name, part) for name, part in [*parts, ("done", None)]]
     thread = threading.Thread(target=tell)
     thread.start()
     thread.join()

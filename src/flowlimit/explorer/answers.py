@@ -68,14 +68,13 @@ class Found:
     limit: Limit | None = None
     runs: Runs | None = None
     trade_off: TradeOff | None = None
-    refined: bool = False
 
     @property
     def records(self) -> list[Limit | Runs]:
         """Results in time that there are."""
         return [one for one in (self.limit, self.runs) if one is not None and len(one.times)]
 
-    def words(self) -> str:
+    def words(self, *, done: bool) -> str:
         """Say how well the limit is known, and what closed forms say."""
         if self.limit is None or self.limit.result.code is Code.STOPPED:
             return "solving ..."
@@ -84,7 +83,7 @@ class Found:
         curves = [self.limit[name] for name in ("train_error", "test_error")]
         worst = max(float(curve.stderr.max() / np.abs(curve.value).max()) for curve in curves)
         known = f"limit known to {200.0 * worst:.2g}% of its largest value, at two standard errors"
-        return f"{known}{'' if self.refined else '; being refined ...'}\n{'; '.join(self._closed_forms())}"
+        return f"{known}{'' if done else '; being refined ...'}\n{'; '.join(self._closed_forms())}"
 
     def _closed_forms(self) -> Iterator[str]:
         point, rate, _ = self.theory

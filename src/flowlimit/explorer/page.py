@@ -26,7 +26,6 @@ AFFECTED = {
     "theory": ("errors", "decay", "law"),
     "trade_off": ("trade_off", "kernels"),
     "runs": ("errors", "law"),
-    "refined": ("errors",),
     "done": ("decay", "law", "kernels"),
 }
 """Pictures that are drawn anew with a part of an answer: the errors first, the large ones when the user is at rest."""
@@ -50,7 +49,7 @@ class Page:
         self.preset = pn.widgets.Select(name="Show me", options=["", *PRESETS], value="")
         last = len(law_times(self.inputs)) - 1
         self.player = player(last)
-        self.status = status(self.look.text, "" if self.found.limit is None else self.found.words())
+        self.status = status(self.look.text, "" if self.found.limit is None else self.found.words(done=False))
         # All figures are made before the page is sent: afterwards nothing but numbers and words travel.
         self.pictures: dict[str, Picture] = {name: PICTURES[name](self.look) for name in TITLES}
         self._setting, self._answered = False, None
@@ -142,13 +141,11 @@ class Page:
             return self._say(found)
         if self._answered != inputs:  # the rest belongs to other inputs
             self.found, self._answered = Found(), inputs
-        if name in ("limit", "refined"):
-            self.found.limit, self.found.refined = found, name == "refined"
-        elif name != "done":
+        if name != "done":
             setattr(self.found, name, found)
         for picture in AFFECTED[name]:
             self._draw(picture)
-        return self._say(self.found.words())
+        return self._say(self.found.words(done=name == "done"))
 
     def _draw(self, name: str) -> None:
         time = float(law_times(self.inputs)[int(self.player.value)])

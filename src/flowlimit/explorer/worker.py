@@ -10,7 +10,7 @@ from .inputs import Inputs
 from .turns import LOOK, Line, Stop
 
 Publish = Callable[[Inputs, str, Any], None]
-"""Gives a part of an answer to who asked: limit, theory, trade_off, runs, refined, done; or words: waiting, failed."""
+"""Gives a part of an answer to who asked: limit, theory, trade_off, runs, done; or words: waiting, failed."""
 Part = tuple[str, Callable[[], Any]]
 QUIET = 1.0
 """Seconds without a new request before anything heavy begins: sliders are moved in a row."""
@@ -88,7 +88,7 @@ class Worker:
         if line == "quick":
             return [("limit", lambda: coarse_limit(inputs, stop)), ("theory", lambda: theory_of(inputs))]
         runs: Part = ("runs", lambda: runs_of(inputs, stop))
-        fine: Part = ("refined", lambda: fine_limit(inputs, stop))
+        fine: Part = ("limit", lambda: fine_limit(inputs, stop))
         # whichever is there sooner: what compiles cannot stop when a slider is moved
         rest = [runs, fine] if has_runs_compiled(inputs) else [fine, runs]
         return [("trade_off", lambda: trade_off_of(inputs)), *rest, ("done", lambda: None)]
