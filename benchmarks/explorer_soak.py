@@ -62,9 +62,7 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
     half = len(sizes) // 2
     print(f"{len(waits)} moves; errors: {errors or 'none'}")
     share = lambda waits: f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s"
-    print(
-        f"slider to coarse curve: {share(waits)}\nslider to all of the answer, limit and runs: {share(fine)} ({len(fine)} times)"
-    )
+    print(f"slider to coarse curve: {share(waits)}\nslider to all of the answer: {share(fine)} ({len(fine)})")
     print(f"memory: {sizes[0]:.0f} MB first, {sizes[half]:.0f} MB half way, {sizes[-1]:.0f} MB last")
 
 
