@@ -8,6 +8,7 @@ import pytest
 
 import flowlimit as fl
 from flowlimit.dmft.engine.history import CHUNK, before, onto_history, times_all_tangents, times_history
+from flowlimit.dmft.engine.panels import correction
 from flowlimit.dmft.engine.panels.correction import corrected_response, corrected_root
 from flowlimit.dmft.engine.panels.weights_side import Collocation, block_tangents, linearise
 from flowlimit.dmft.engine.samples_side import Root, feedback_rows, root_rows, turn_to, turned
@@ -112,8 +113,9 @@ def test_paths_that_are_alike_keep_their_weights(speed):
     assert np.isfinite(np.asarray(slope)).all()
 
 
-def test_corrections_solve_their_equations():
+def test_corrections_solve_their_equations(monkeypatch):
     """dR - delta H dR H = residual and, within the triangle, dL + sqrt(delta) H dL overlap = residual."""
+    monkeypatch.setattr(correction, "ENOUGH", 0.0)
     delta, residual = jnp.asarray(0.5), RNG.normal(size=(Q, Q))
     G = np.linalg.inv(np.eye(Q) + 0.1 * np.tril(np.abs(RNG.normal(size=(Q, Q)))))
     H, overlap = np.eye(Q) - G, 0.3 * RNG.normal(size=(Q, Q))
@@ -124,6 +126,17 @@ def test_corrections_solve_their_equations():
     dL = np.asarray(corrected_root(*map(jnp.asarray, given), delta))
     back = np.where(causal, np.sqrt(0.5) * H @ dL @ overlap, 0.0)
     assert dL + back == pytest.approx(given[0], abs=1e-8)
+
+
+def test_a_correction_ends_with_its_first_small_term():
+    """What is missing is what the last term would add: at most that term by the norms of both factors."""
+    delta, residual = 0.5, RNG.normal(size=(Q, Q))
+    G = np.linalg.inv(np.eye(Q) + 0.1 * np.tril(np.abs(RNG.normal(size=(Q, Q)))))
+    H = np.eye(Q) - G
+    dR = np.asarray(corrected_response(*map(jnp.asarray, (residual, G, G)), jnp.asarray(delta)))
+    missing = np.abs(dR - delta * H @ dR @ H - residual).max()
+    norms = delta * np.linalg.norm(H, np.inf) * np.linalg.norm(H, 1)
+    assert 1e-14 < missing <= correction.ENOUGH * norms * np.abs(dR).max()
 
 
 @eqx.filter_jit

@@ -29,7 +29,7 @@ def test_paths_have_the_moments_of_their_law(law, turned):
             fl.GradientDescent(0.1, num_steps=3),
         )
     )
-    cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, rotation, rng)
+    cloud = draw_cloud(site, law, live_strata(law), ROOM, NODES, COUNTS, rotation, rng)
     paths = make_paths(site, law, live_strata(law), COUNTS, cloud)
     p, w_star, z = (np.asarray(x) for x in (paths.probability, paths.w_star, paths.normals[:NODES]))
     assert p.sum() == pytest.approx(1.0)
@@ -74,7 +74,7 @@ def test_start_of_paths_is_the_models():
             fl.GradientDescent(0.1, num_steps=3),
         )
     )
-    cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, None, rng)
+    cloud = draw_cloud(site, law, live_strata(law), ROOM, NODES, COUNTS, None, rng)
     paths = make_paths(site, law, live_strata(law), COUNTS, cloud)
     assert np.asarray(paths.theta[0]) == pytest.approx(0.2 * np.asarray(paths.w_star) + 0.5 * cloud.start[:, 0])
     assert jnp.unique(paths.w_star).tolist() == [-1.0, 0.0, 1.0]
@@ -85,7 +85,7 @@ def test_strata_may_share_their_normals():
     law = fl.PowerLaw(100, capacity=1.2, source=1.5)
     task = fl.Regression(0.5, noise_var=0.1, features=law)
     site = make_site(make_flow(fl.Linear(), task, fl.GradientDescent(0.1, num_steps=3)))
-    cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, None, np.random.default_rng(0), alike=True)
+    cloud = draw_cloud(site, law, live_strata(law), ROOM, NODES, COUNTS, None, np.random.default_rng(0), alike=True)
     strata = len(live_strata(law))
     z = cloud.z[:NODES].reshape(NODES, COUNTS.paths, strata)  # strata take turns
     assert strata > 8
@@ -104,7 +104,7 @@ def test_wider_modes_are_those_of_z():
         )
     )
     rotation = np.linalg.qr(rng.normal(size=(NODES, NODES)))[0]
-    cloud = draw_cloud(site, law, ROOM, NODES, Counts(1024, 16), rotation, rng)
+    cloud = draw_cloud(site, law, live_strata(law), ROOM, NODES, Counts(1024, 16), rotation, rng)
     modes = rotation.T @ cloud.z[:NODES]
     related = lambda x: np.corrcoef(np.log(cloud.weight), x**2)[0, 1]
     assert related(modes[0]) < -0.8
@@ -119,7 +119,17 @@ def test_parts_are_the_whole(of, leading):
     training = fl.Langevin(temperature=0.5, step_size=0.1, num_steps=NODES)
     site = make_site(make_flow(fl.Linear(init_scale=0.5), fl.Regression(0.5, noise_var=0.1, target=law), training))
     draw = lambda part: draw_cloud(
-        site, law, ROOM, NODES, COUNTS, rotation, np.random.default_rng(0), matched=0.0, leading=leading, part=part
+        site,
+        law,
+        live_strata(law),
+        ROOM,
+        NODES,
+        COUNTS,
+        rotation,
+        np.random.default_rng(0),
+        matched=0.0,
+        leading=leading,
+        part=part,
     )
     whole, parts = draw(None), [draw(Part(number, of, COUNTS)) for number in range(of)]
     assert np.concatenate([part.weight for part in parts]) == pytest.approx(whole.weight)
@@ -136,7 +146,7 @@ def test_paths_in_larger_arrays_have_the_same_averages():
     """What is repeated has no weight, so that a part of the paths takes the program of others."""
     law = fl.Bernoulli(0.1)
     site = make_site(make_flow(fl.Linear(), fl.Regression(0.5, noise_var=0.1, target=law), fl.GradientFlow(1.0)))
-    cloud = draw_cloud(site, law, ROOM, NODES, COUNTS, None, np.random.default_rng(0))
+    cloud = draw_cloud(site, law, live_strata(law), ROOM, NODES, COUNTS, None, np.random.default_rng(0))
     paths = make_paths(site, law, live_strata(law), COUNTS, cloud)
     larger = with_room(paths, Counts(256, 48), 2)
     assert (larger.probability.shape, larger.few_probability.shape, larger.normals.shape) == (

@@ -32,7 +32,7 @@ def solved():
     task = fl.Regression(DELTA, noise_var=NOISE, target=law)
     site = make_site(make_flow(fl.Linear(DECAY, init_scale=1.0, init_overlap=OVERLAP), task, training))
     grid = make_grid(training.clock, np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.3, 1.0]), 8)
-    cloud = draw_cloud(site, law, ROOM, grid.nodes, counts, None, np.random.default_rng(0))
+    cloud = draw_cloud(site, law, live_strata(law), ROOM, grid.nodes, counts, None, np.random.default_rng(0))
     paths = make_paths(site, law, live_strata(law), counts, cloud)
     setting = TaskNumbers(task.aspect_ratio, task.noise_var, jnp.asarray(1e-9))
     nothing = jnp.zeros((ROOM, ROOM))

@@ -27,8 +27,9 @@ def solve_pathwise(
         own = (jnp.arange(n) == i)[:, None, None]
         return jnp.where(own, row, table - lax.dynamic_index_in_dim(table, i, axis=1) * row)
 
-    # a loop, though it carries columns on that are done with: written out, its compilation costs more than that
-    return lax.fori_loop(0, n, eliminate, jnp.concatenate([matrix, right], axis=1))[:, n:]
+    # a loop, though it carries columns on that are done with: written out, its compilation costs more than that. Two
+    # steps at a time, as each needs a table besides its own: one alone would copy it back
+    return lax.fori_loop(0, n, eliminate, jnp.concatenate([matrix, right], axis=1), unroll=2)[:, n:]
 
 
 def apply_pathwise(

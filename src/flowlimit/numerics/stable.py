@@ -17,16 +17,24 @@ def scaled_sinh(log_scale: Values, x: Values) -> Values:
     >>> float(scaled_sinh(jnp.array(-1000.0), jnp.array(1000.0)))
     0.5
     """
-    # For small x the exponentials cancel, for large x sinh overflows before the product does.
-    small = jnp.abs(x) < 1.0
-    near = jnp.exp(log_scale) * jnp.sinh(jnp.where(small, x, 0.0))
-    far = 0.5 * (jnp.exp(log_scale + x) - jnp.exp(log_scale - x))
-    return jnp.where(small, near, far)
+    sign, half, rest = _halves(log_scale, x)
+    return -sign * half * rest
 
 
 def scaled_cosh(log_scale: Values, x: Values) -> Values:
     """``exp(log_scale) cosh(x)``, finite whenever the product is."""
-    return 0.5 * (jnp.exp(log_scale + x) + jnp.exp(log_scale - x))
+    _, half, rest = _halves(log_scale, x)
+    return half * (2.0 + rest)
+
+
+def _halves(log_scale: Values, x: Values) -> tuple[Values, Values, Values]:
+    """Return the sign of x, exp(log_scale + |x|)/2 and exp(-2|x|) - 1: nothing of these cancels or overflows.
+
+    Two exponentials for value and derivative of both functions: they are most of what a path costs. The sign is never
+    0, as |x| has a derivative at 0, too.
+    """
+    sign = jnp.where(x < 0.0, -1.0, 1.0)
+    return sign, 0.5 * jnp.exp(log_scale + sign * x), jnp.expm1(-2.0 * sign * x)
 
 
 def power_difference(x: Scalar, y: Scalar, power: int) -> Scalar:

@@ -69,7 +69,7 @@ def make_cloud(
     leading = None if plan.exact else plan.leading(nodes)
     how = {"alike": alike, "matched": MATCHED if plan.exact else 0.5, "leading": leading, "part": part}
     rng = _generator(plan, Purpose.PATHS, number)
-    return draw_cloud(plan.site, plan.law, plan.room(nodes), rows, counts, rotation, rng, **how)
+    return draw_cloud(plan.site, plan.law, plan.strata, plan.room(nodes), rows, counts, rotation, rng, **how)
 
 
 def make_merging(plan: Plan, nodes: int, *, rough: bool) -> Merging | None:

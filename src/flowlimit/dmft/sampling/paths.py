@@ -93,6 +93,7 @@ class Cloud(NamedTuple):
 def draw_cloud(
     site: Site,
     law: Target,
+    strata: Live | None,
     room: int,
     nodes: int,
     counts: Counts,
@@ -104,12 +105,12 @@ def draw_cloud(
     leading: int | None = None,
     part: Part | None = None,
 ) -> Cloud:
-    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more.
+    """Draw one replica's normals for ``nodes`` nodes in arrays with space for more, in the live strata of the law.
 
     ``alike``: strata share theirs. ``matched``: at most this many dimensions per path have their moments matched.
     ``leading``: modes that are quasi-random; None for all of them. ``part``: return that part of the points alone.
     """
-    strata, extra = live_strata(law), site.flow.num_normals
+    extra = site.flow.num_normals
     own = law.draw_normals if strata is None else math.prod(law.shape)
     groups = 1 if strata is None else len(strata)
     wider = {own + extra + i: factor for i, factor in enumerate(WIDER[:nodes])} if rotation is not None else {}

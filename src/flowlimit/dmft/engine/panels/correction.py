@@ -17,7 +17,9 @@ from jaxtyping import Array, Bool, Float
 from ....types import Scalar
 
 TERMS = 24
-"""Terms of the Neumann series; the matrices are small, so they cost little beside the paths."""
+"""Of the Neumann series, at most."""
+ENOUGH = 1e-3
+"""Relative size of a term that is the last: the next iteration finds what is left with a residual so much smaller."""
 
 
 def corrected_response(
@@ -43,5 +45,14 @@ def corrected_root(
 def _neumann(
     residual: Float[Array, "q N"], left: Float[Array, "q q"], right: Float[Array, "N N"], mask: Bool[Array, "q N"]
 ) -> Float[Array, "q N"]:
-    again = lambda _, x: residual + jnp.where(mask, left @ x @ right, 0.0)
-    return lax.fori_loop(0, TERMS, again, residual)
+    def again(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        count, total, term = carry
+        term = jnp.where(mask, left @ term @ right, 0.0)
+        return count + 1, total + term, term
+
+    goes_on = lambda carry: (carry[0] < TERMS) & (_largest(carry[2]) > ENOUGH * _largest(carry[1]))
+    return lax.while_loop(goes_on, again, (jnp.array(0), residual, residual))[1]
+
+
+def _largest(x: Float[Array, "q N"]) -> Scalar:
+    return jnp.max(jnp.abs(x))
