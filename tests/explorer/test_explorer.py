@@ -205,3 +205,10 @@ def test_runs_that_compile_come_last(monkeypatch, known):
 
 def test_every_slider_is_a_field():
     assert set(SLIDERS) <= set(Inputs().numbers())
+
+
+def test_what_a_page_draws_is_compiled_before(traced):
+    """Pages draw in the server's loop: what compiles there keeps every page waiting."""
+    theory = theory_of(Inputs())
+    at = np.linspace(-0.3, 1.2, answers.LAW_POINTS)
+    assert not traced(lambda: np.asarray(theory.point.density(at)))

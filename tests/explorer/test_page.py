@@ -12,12 +12,14 @@ import panel as pn
 from bokeh.client.websocket import WebSocketClientConnectionWrapper
 from bokeh.document import Document
 from bokeh.document.events import MessageSentEvent
+from bokeh.document.models import DocumentModelManager
 from bokeh.events import DocumentReady
 from bokeh.protocol import Protocol
 from bokeh.protocol.receiver import Receiver
 from bokeh.server.session import ServerSession
 from bokeh.util.token import generate_jwt_token, generate_session_id
 from matplotlib.figure import Figure as MatplotlibFigure
+from panel.io.state import set_curdoc
 from tornado.websocket import websocket_connect
 
 from flowlimit.explorer.app import make_page
@@ -135,6 +137,33 @@ def test_changes_come_in_order_after_load_from_one_thread(found, monkeypatch):
     assert browser.unknown == []
     assert threads == {threading.get_ident()}
     assert ["being refined" in words for words in browser.words] == [True, False]
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_words_of_a_curve_stay_while_the_rest_waits(found, monkeypatch):
+    """The first page waits for closed forms that the server itself computes: "1 of other pages first"."""
+    monkeypatch.setattr("flowlimit.explorer.page.Worker", Told)
+    page = Page()
+    Told.publish(page.inputs, "waiting", "solving ...")
+    assert page.status.text == "solving ..."
+    Told.publish(page.inputs, "limit", found.limit)
+    Told.publish(page.inputs, "waiting", "waiting for a turn: 1 of other pages first ...")
+    assert page.status.text.startswith("limit known to")
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_page_lists_its_models_once(monkeypatch):
+    """Panel adds part after part, and Bokeh then looks through all that is there: twice the time of a page."""
+    monkeypatch.setattr("flowlimit.explorer.page.Worker", Told)
+    looked, recompute = [], DocumentModelManager.recompute
+    monkeypatch.setattr(DocumentModelManager, "recompute", lambda self: looked.append(1) or recompute(self))
+    document = Document()
+    with set_curdoc(document):
+        page = make_page()
+        looked.clear()
+        page.server_doc(document)
+    assert len(looked) == 1
+    assert len(list(document.models)) > 100
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

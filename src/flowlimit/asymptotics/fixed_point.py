@@ -101,12 +101,7 @@ class FixedPoint(ClosedForm, DoubleModule):
         1.0
         """
         w = jnp.asarray(w)
-        flat = w.reshape(-1)
-        heights = self.channel.density_at(self._observed(flat))
-        if self.case == "interpolating":
-            root = jnp.sqrt(flat**2 + self.scale**2)
-            heights = heights * (1.0 + self._strengths[None] / root[:, None])
-        return heights.sum(axis=1).reshape(w.shape)
+        return _density_at(self, w.reshape(-1)).reshape(w.shape)
 
     def own_numbers(self) -> dict[str, Scalar]:
         """Return all numbers by name, from one program: those that are properties would take a dozen small ones."""
@@ -181,6 +176,15 @@ def fixed_point(model: Model, task: Task, *, case: Case | None = None) -> FixedP
 @compiled
 def _numbers_of(point: FixedPoint) -> dict[str, Scalar]:
     return {name: getattr(point, name) for name in point.NUMBERS}
+
+
+@compiled
+def _density_at(point: FixedPoint, w: Float[Array, "points"]) -> Float[Array, "points"]:
+    heights = point.channel.density_at(point._observed(w))
+    if point.case == "interpolating":
+        root = jnp.sqrt(w**2 + point.scale**2)
+        heights = heights * (1.0 + point._strengths[None] / root[:, None])
+    return heights.sum(axis=1)
 
 
 @compiled

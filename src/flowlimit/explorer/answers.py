@@ -40,8 +40,8 @@ _KEEPING = threading.Lock()
 ROOM = Room()
 TURNS = Turns(ROOM)
 """Sessions share the machine: whatever is computed below is computed in a turn."""
-LAWS_AT = 24
-"""Times at which the law of w is shown."""
+LAWS_AT, LAW_POINTS = 24, 400
+"""Times at which the law of w is shown, and points that its density at the fixed point is drawn at."""
 
 
 class Theory(NamedTuple):
@@ -110,7 +110,10 @@ def theory_of(inputs: Inputs) -> Theory:
     model, task, _ = inputs.nouns
     closed = lambda verb: _or_none(lambda: verb(model, task))
     rate = closed(convergence_rate)
-    return Theory(closed(fixed_point) if rate is None else rate.point, rate, closed(timescales))
+    point = closed(fixed_point) if rate is None else rate.point
+    if point is not None:
+        point.density(np.zeros(LAW_POINTS))  # compiled here: pages draw in the server's loop, where all would wait
+    return Theory(point, rate, closed(timescales))
 
 
 def trade_off_of(inputs: Inputs) -> TradeOff | None:

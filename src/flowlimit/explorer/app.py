@@ -45,6 +45,11 @@ class Plain(pn.template.VanillaTemplate):
 
     _resources: ClassVar[dict[str, Any]] = {"css": {}}
 
+    def server_doc(self, doc: Any = None, title: str | None = None, location: Any = True) -> Any:
+        """Return the page's document; its list of models is made once, not again with every part that is added."""
+        with (doc or pn.state.curdoc).models.freeze():
+            return super().server_doc(doc, title, location)
+
 
 def make_page() -> Any:
     """Return one session's page."""

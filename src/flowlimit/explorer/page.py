@@ -137,6 +137,8 @@ class Page:
     def _show(self, inputs: Inputs, name: str, found: Any) -> None:
         if inputs != self.inputs.bounded():
             return
+        if name == "waiting" and self._answered == inputs:
+            return None  # a part is shown already: its words stay
         if name in ("failed", "waiting"):
             return self._say(found)
         if self._answered != inputs:  # the rest belongs to other inputs

@@ -6,6 +6,7 @@ import numpy as np
 from bokeh.models import Range1d
 
 from ...results import Runs
+from ..answers import LAW_POINTS
 from .chart import Chart
 from .look import COLOURS, Look
 from .picture import Scene
@@ -41,7 +42,7 @@ class Law:
         self._show_runs(scene.found.runs, scene.time, bins)
         if theory.point is None or theory.point.case == "threshold":
             return self.end.hide()
-        at = np.linspace(bins[0], bins[-1], 400)
+        at = np.linspace(bins[0], bins[-1], LAW_POINTS)
         return self.end.put(x=at, y=np.asarray(theory.point.density(at)))
 
     def _show_runs(self, runs: Runs | None, time: float, bins: Any) -> None:
