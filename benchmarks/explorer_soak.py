@@ -11,12 +11,14 @@ Needs the extras explore and dev, and a Chromium.
 import argparse
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,7 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 SERVE = "from flowlimit.explorer.app import serve; serve({}, show=False)"
 KEYS = ("ArrowLeft", "ArrowRight", "PageUp", "PageDown")
 SLIDERS = 6
+KNOWN = re.compile(r"known to ([\d.e+-]+)%")
 
 
 def memory(pid: int) -> float:
@@ -42,7 +45,7 @@ def start(port: int, kept: str) -> subprocess.Popen:
 
 
 def soak(page, server: subprocess.Popen, minutes: float) -> None:
-    waits, fine, sizes, errors, began = [], [], [], [], time.perf_counter()
+    waits, sharp, fine, sizes, errors, began = [], [], [], [], [], time.perf_counter()
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: errors.append(str(e)))
     while time.perf_counter() - began < 60.0 * minutes:
@@ -54,7 +57,9 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
         waits.append(time.perf_counter() - asked - 0.1)
         sizes.append(memory(server.pid))
         if len(waits) % 5 == 0:
-            refined(page)
+            until(page, partial(differs, KNOWN.findall(words_of(page))))
+            sharp.append(time.perf_counter() - asked - 0.1)
+            until(page, lambda words: "being refined" not in words)
             fine.append(time.perf_counter() - asked - 0.1)
         page.wait_for_timeout(random.choice((0, 500, 3000)))
         if len(waits) % 50 == 0:
@@ -62,16 +67,24 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
     half = len(sizes) // 2
     print(f"{len(waits)} moves; errors: {errors or 'none'}")
     share = lambda waits: f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s"
-    print(f"slider to coarse curve: {share(waits)}\nslider to all of the answer: {share(fine)} ({len(fine)})")
+    print(f"slider to coarse curve: {share(waits)}\nslider to the finer limit: {share(sharp)} ({len(sharp)})")
+    print(f"slider to all of the answer: {share(fine)}")
     print(f"memory: {sizes[0]:.0f} MB first, {sizes[half]:.0f} MB half way, {sizes[-1]:.0f} MB last")
 
 
-def refined(page) -> None:
-    """Wait until nothing is being refined any more."""
-    while True:
-        shown = page.get_by_text("limit known to").first.inner_text()
-        if "being refined" not in shown:
-            return
+def words_of(page) -> str:
+    """Return what the page says of its limit."""
+    return page.get_by_text("limit known to").first.inner_text()
+
+
+def differs(known: list[str], words: str) -> bool:
+    """Whether the limit is known to another accuracy, or nothing more will come."""
+    return KNOWN.findall(words) != known or "being refined" not in words
+
+
+def until(page, enough) -> None:
+    """Wait until the words of the limit are enough."""
+    while not enough(words_of(page)):
         page.wait_for_timeout(100)
 
 

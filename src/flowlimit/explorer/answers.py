@@ -118,7 +118,7 @@ def theory_of(inputs: Inputs) -> Theory:
 
 def trade_off_of(inputs: Inputs) -> TradeOff | None:
     """Return the trade-off at this task, at depth 2: the same wherever the other sliders are."""
-    of_task = inputs.aspect_ratio, inputs.noise_var, inputs.sparsity, inputs.capacity
+    of_task = _task_of(inputs)
     with _KEEPING:
         if of_task in _TRADE_OFFS:
             return _TRADE_OFFS[of_task]
@@ -128,6 +128,16 @@ def trade_off_of(inputs: Inputs) -> TradeOff | None:
             del _TRADE_OFFS[next(iter(_TRADE_OFFS))]
         _TRADE_OFFS[of_task] = found
     return found
+
+
+def has_trade_off(inputs: Inputs) -> bool:
+    """Whether the trade-off at this task is known already."""
+    with _KEEPING:
+        return _task_of(inputs) in _TRADE_OFFS
+
+
+def _task_of(inputs: Inputs) -> tuple[float, ...]:
+    return inputs.aspect_ratio, inputs.noise_var, inputs.sparsity, inputs.capacity
 
 
 def _trade_off(inputs: Inputs) -> TradeOff | None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import panel as pn
+from bokeh.io import curdoc
 from tornado.routing import Rule
 
 from ..program_cache import keep_programs
@@ -47,7 +48,7 @@ class Plain(pn.template.VanillaTemplate):
 
     def server_doc(self, doc: Any = None, title: str | None = None, location: Any = True) -> Any:
         """Return the page's document; its list of models is made once, not again with every part that is added."""
-        with (doc or pn.state.curdoc).models.freeze():
+        with (doc or curdoc()).models.freeze():
             return super().server_doc(doc, title, location)
 
 

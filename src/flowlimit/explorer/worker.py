@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .answers import TURNS, coarse_limit, fine_limit, has_runs_compiled, runs_of, theory_of, trade_off_of
+from .answers import TURNS, coarse_limit, fine_limit, has_runs_compiled, has_trade_off, runs_of, theory_of, trade_off_of
 from .inputs import Inputs
 from .turns import LOOK, Line, Stop
 
@@ -89,6 +89,12 @@ class Worker:
             return [("limit", lambda: coarse_limit(inputs, stop)), ("theory", lambda: theory_of(inputs))]
         runs: Part = ("runs", lambda: runs_of(inputs, stop))
         fine: Part = ("limit", lambda: fine_limit(inputs, stop))
-        # whichever is there sooner: what compiles cannot stop when a slider is moved
-        rest = [runs, fine] if has_runs_compiled(inputs) else [fine, runs]
-        return [("trade_off", lambda: trade_off_of(inputs)), *rest, ("done", lambda: None)]
+        trade_off: Part = ("trade_off", lambda: trade_off_of(inputs))
+        # What is there sooner comes first, and errors before the rest: they are what most look at. What compiles comes
+        # last, as it cannot stop when a slider is moved.
+        parts = [fine, trade_off]
+        if has_trade_off(inputs):
+            parts.reverse()
+        at = 0 if has_runs_compiled(inputs) else len(parts)
+        parts.insert(at, runs)
+        return [*parts, ("done", lambda: None)]
