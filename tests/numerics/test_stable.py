@@ -16,10 +16,12 @@ def test_scaled_functions_equal_their_definition(log_scale, x):
     assert float(scaled_cosh(a, b)) == pytest.approx(np.exp(log_scale) * np.cosh(x), rel=1e-13)
 
 
-@pytest.mark.parametrize("x", [1e-9, 0.5, 0.999, 1.001, 3.0])
+@pytest.mark.parametrize("x", [-3.0, 0.0, 1e-9, 0.5, 0.999, 1.001, 3.0])
 def test_scaled_sinh_has_its_derivative(x):
     derivative = jax.grad(scaled_sinh, argnums=1)(jnp.array(0.7), jnp.array(x))
     assert float(derivative) == pytest.approx(np.exp(0.7) * np.cosh(x), rel=1e-13)
+    curvature = jax.grad(jax.grad(scaled_sinh, argnums=1), argnums=1)(jnp.array(0.7), jnp.array(x))
+    assert float(curvature) == pytest.approx(np.exp(0.7) * np.sinh(x), rel=1e-13)
 
 
 def test_scaled_functions_do_not_overflow():
