@@ -66,10 +66,17 @@ def soak(page, server: subprocess.Popen, minutes: float) -> None:
             print(f"{len(waits)} moves, {sizes[-1]:.0f} MB, {len(errors)} errors", flush=True)
     half = len(sizes) // 2
     print(f"{len(waits)} moves; errors: {errors or 'none'}")
-    share = lambda waits: f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s"
+    share = lambda waits: (
+        f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s" if waits else "none"
+    )
     print(f"slider to coarse curve: {share(waits)}\nslider to the finer limit: {share(sharp)} ({len(sharp)})")
     print(f"slider to all of the answer: {share(fine)}")
     print(f"memory: {sizes[0]:.0f} MB first, {sizes[half]:.0f} MB half way, {sizes[-1]:.0f} MB last")
+
+
+def share(waits: list[float]) -> str:
+    """Return the median of waits, and what nine in ten are below."""
+    return f"median {np.median(waits):.2f} s, nine in ten {np.quantile(waits, 0.9):.2f} s" if waits else "none"
 
 
 def words_of(page) -> str:
@@ -111,16 +118,18 @@ def main() -> None:
     began = time.perf_counter()
     server = start(given.port, given.kept or tempfile.mkdtemp())
     print(f"server: {time.perf_counter() - began:.2f} s")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), headless=True, args=QUIET)
-        address = f"http://127.0.0.1:{given.port}/"
-        page = first_picture(browser, address, "a new server")
-        soak(page, server, given.minutes)
-        page.close()
-        time.sleep(10.0)
-        first_picture(browser, address, "a page opened anew")
-        browser.close()
-    server.terminate()
+    try:
+        with sync_playwright() as play:
+            browser = play.chromium.launch(executable_path=shutil.which("chromium"), headless=True, args=QUIET)
+            address = f"http://127.0.0.1:{given.port}/"
+            page = first_picture(browser, address, "a new server")
+            soak(page, server, given.minutes)
+            page.close()
+            time.sleep(10.0)
+            first_picture(browser, address, "a page opened anew")
+            browser.close()
+    finally:
+        server.terminate()
 
 
 if __name__ == "__main__":

@@ -92,9 +92,6 @@ class Worker:
         trade_off: Part = ("trade_off", lambda: trade_off_of(inputs))
         # What is there sooner comes first, and errors before the rest: they are what most look at. What compiles comes
         # last, as it cannot stop when a slider is moved.
-        parts = [fine, trade_off]
-        if has_trade_off(inputs):
-            parts.reverse()
-        at = 0 if has_runs_compiled(inputs) else len(parts)
-        parts.insert(at, runs)
+        both = [trade_off, fine] if has_trade_off(inputs) else [fine, trade_off]
+        parts = [runs, *both] if has_runs_compiled(inputs) else [*both, runs]
         return [*parts, ("done", lambda: None)]
