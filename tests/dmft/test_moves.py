@@ -87,14 +87,27 @@ def test_what_is_met_ends_and_what_is_hopeless_climbs():
 
 
 def test_the_bias_is_judged_before_an_answer_and_again_before_a_climb():
-    """Parts cost a share of what more paths do: what two replicas say of a bias may be chance, and is asked of four."""
+    """Parts cost a share of what more paths do: what one replica says of a bias may be chance, and is asked of two."""
     unknown = Shortfall(0.5, math.inf, 0.1, math.inf)
-    assert choose(PANELS, State(replicas=4, target=4, short=unknown)) == moves.Choice(Move.PART, PANELS.parted)
+    assert choose(PANELS, State(replicas=4, target=4, short=unknown)) == moves.Choice(Move.PART, 1)
+    told = State(replicas=4, target=4, parted=1, short=Shortfall(1.1, 0.6, 0.1, math.hypot(1.1, 0.6, 0.1)))
+    assert choose(PANELS, told) == moves.Choice(Move.PART, PANELS.parted)
+    assert choose(PANELS, replace(told, short=Shortfall(0.7, 0.6, 0.1, 0.93))).move is Move.END  # that will do
+    assert choose(PANELS, replace(told, short=Shortfall(1.1, 5.0, 0.1, 5.2))).move is Move.PART  # before a climb, too
     hopeless = replace(unknown, statistical=50.0)  # whatever the bias
     assert choose(PANELS, State(replicas=4, target=4, short=hopeless)).move is Move.CLIMB
     doubtful = State(replicas=8, target=8, parted=2, short=Shortfall(0.5, 1.5, 0.1, math.hypot(0.5, 1.5, 0.1)))
     assert choose(PANELS, doubtful) == moves.Choice(Move.PART, 4)
     assert choose(PANELS, replace(doubtful, parted=8)).move is Move.CLIMB
+
+
+def test_after_the_first_look_come_as_many_replicas_as_it_takes():
+    """With four of them the factor on the spread is 3.1, with six 1.8."""
+    look = lambda spread: choose(
+        PANELS, State(replicas=4, target=4, parted=1, short=Shortfall(spread, 0.1, 0.0, spread))
+    )
+    assert look(1.1) == moves.Choice(Move.REPLICATE, 6)
+    assert look(3.0) == moves.Choice(Move.REPLICATE, PANELS.replicas)  # more of them would be a guess
 
 
 def test_blocks_that_do_not_settle():

@@ -268,3 +268,23 @@ def test_a_sweep_that_fails_leaves_no_folder_behind(tmp_path, monkeypatch):
         fl.sweep(fail, MODEL, TASK, over={"factor": [1.0, 2.0]})
     gc.collect()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_limits_begin_with_their_neighbours_panels(monkeypatch):
+    """One pilot for a block of four points; each point agrees with a solve of its own, at three standard errors."""
+    from flowlimit.dmft.control import driver
+
+    begun, pilot = [], driver._steady_pilot
+    monkeypatch.setattr(driver, "_steady_pilot", lambda *given: begun.append(given) or pilot(*given))
+    scales, training = [0.3, 0.32, 0.34, 0.36], fl.GradientFlow(10.0)
+    axes, times = {"model.init_scale": scales}, [0.0, 1.0, 4.0, 10.0]
+    given = {"rtol": 0.1, "save_at": times}
+    table = fl.sweep(fl.solve_dmft, MODEL, TASK, training, over=axes, block_size=4, **given)
+    assert len(begun) == 2  # the first point is also solved to know what a row looks like
+    for scale in scales[1:]:
+        alone = fl.solve_dmft(fl.DiagonalLinear(scale), TASK, training, **given)
+        row = table.to_xarray().sel({"model.init_scale": scale})
+        for name in ("train_error", "test_error"):
+            error = np.hypot(row[f"{name}_stderr"].to_numpy(), alone[name].stderr)
+            assert (np.abs(row[name].to_numpy() - alone[name].value) <= 3.0 * error + 1e-12).all()

@@ -46,10 +46,11 @@ class PathSettings:
     sample_paths, sample_response_paths
         Paths of a stochastic samples side for each one of the weights side, all and those for responses.
     first_look, replicas, most_replicas, batch
-        Replicas after which error bars are first looked at, that an answer has unless this was enough, that a spread
+        Replicas after which error bars are first looked at, that an answer has unless fewer are enough, that a spread
         is reduced by at most, and that are added before error bars are looked at again.
     parted
-        Replicas that are solved with each half or quarter of their paths, too: what that changes tells the bias.
+        Replicas that are solved with each half or quarter of their paths, too, before what that changes counts as too
+        large a bias. Where the first of them changes little, it is the only one.
     hopeless
         Factor by which bias or spread exceed what replicas can mend, at which a first look leads to more paths.
     bias_part
@@ -137,13 +138,13 @@ class PathSettings:
     def most_moves(self) -> int:
         """Bound on the moves of a solve: between two of the splits and climbs lie replicas, ``batch`` at a time.
 
-        A batch may be cut short at the first look and at the number that an answer has; the bias is judged with
-        twice as many replicas each time.
+        A batch may be cut short at the first look, at the number that an answer has, and once between; the bias is
+        judged with one replica, and then with twice as many each time.
         """
         cut = sum(count % self.batch > 0 for count in (self.first_look, self.replicas))
         levels = self.last_level - self.lowest_level
         return (1 + self.splits + levels) * (
-            -(-self.most_replicas // self.batch) + cut + 1 + self.most_replicas.bit_length()
+            -(-self.most_replicas // self.batch) + cut + 3 + self.most_replicas.bit_length()
         )
 
 
@@ -160,8 +161,8 @@ class StepSettings(PathSettings):
         ``response_parts`` where old steps are merged and the loss is squared. There responses are nearly all of the
         cost, and late ones are told by all paths, too (Stein's lemma).
     quick_look
-        Replicas that are solved without modes of the noise known: enough where matched moments make the answer exact,
-        and a pilot for the others elsewhere.
+        Replicas that are solved without modes of the noise known where matched moments make the answer exact. Elsewhere
+        one is, as a pilot for the others.
     """
 
     whole_history: int = 512

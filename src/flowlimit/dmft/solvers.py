@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numerics.blocks import Edges
-from ..results import Code, Limit, Outcome
+from ..results import Code, Outcome
+from .control.beginning import Beginning, beginning_of
 from .control.driver import Solved, solve
 from .control.errors import all_curves
 from .control.plan import make_plan
@@ -63,11 +63,11 @@ class _PathSolver(PathSettings, AbstractSolver):
         if refusal is not None:
             return SolverAnswer(outcome=Outcome(Code.MEMORY, refusal))
         deadline = request.deadline.shared_by(plan.mesh)
-        begin, watch = _beginning(request.start), (deadline, request.report)
+        begin, watch = beginning_of(request.start), (deadline, request.report)
         solved = solve(plan, request.saves, begin, *watch, request.ending)
         if solved.stats.held_from is not None and solved.outcome.code is Code.TOLERANCE:  # held too early
             edges, level = np.asarray(solved.stats.edges), solved.stats.level or 0
-            further = solve(plan, request.saves, (edges, level), *watch, unknown_ending)
+            further = solve(plan, request.saves, Beginning(edges, level), *watch, unknown_ending)
             solved = further if further.replicas.whole else solved
         return _answer(solved, float(request.task.error_floor))
 
@@ -140,14 +140,6 @@ def fits_panels(request: SolverRequest) -> bool:
     """Whether steps can be summed on panels: without noise, with a samples side that closes."""
     flow = request.flow
     return request.training.schedules is not None and flow.loss.closes and not flow.outputs and not flow.teachers
-
-
-def _beginning(start: Limit | None) -> tuple[Edges, int] | None:
-    """Return the panels and the level of paths of an earlier limit."""
-    if start is None or start.stats.level is None:
-        return None
-    edges = start.stats.edges
-    return np.zeros(1) if edges is None else np.asarray(edges), start.stats.level
 
 
 def _answer(solved: Solved, noise_var: float) -> SolverAnswer:

@@ -1,6 +1,7 @@
 """Quasi-random standard normals with matched moments."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +14,8 @@ Weights = Float[np.ndarray, "points"]
 
 WELL_POSED = 1e-4
 """Least ratio of a Cholesky root's diagonal entries: rounding of 1e-16 becomes 1e-8 of what is orthogonalised."""
+RECENT, LARGEST = 64, 2**16
+"""Clouds that are remembered, and the most numbers in one: points of a sweep, and parts of a replica, draw the same."""
 
 
 def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
@@ -24,6 +27,24 @@ def sobol_normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
         raise ValueError(f"points: given {points}, needs a power of two, for which Sobol points are balanced")
     if dims == 0:
         return np.zeros((points, 0))
+    seed = rng.bit_generator.seed_seq
+    if points * dims > LARGEST or not isinstance(seed, np.random.SeedSequence):
+        return _normals(points, dims, rng)
+    entropy = tuple(np.atleast_1d(np.asarray(seed.entropy)).tolist())
+    known = _remembered(points, dims, entropy, seed.spawn_key, seed.n_children_spawned)
+    rng.spawn(1)  # as one that draws does
+    return known
+
+
+@lru_cache(RECENT)
+def _remembered(points: int, dims: int, entropy: tuple[int, ...], spawn_key: tuple[int, ...], spawned: int) -> Cloud:
+    seed = np.random.SeedSequence(entropy, spawn_key=spawn_key, n_children_spawned=spawned)
+    cloud = _normals(points, dims, np.random.default_rng(seed))
+    cloud.setflags(write=False)  # others are given the same
+    return cloud
+
+
+def _normals(points: int, dims: int, rng: np.random.Generator) -> Cloud:
     return ndtri(np.clip(sobol_points(points, dims, rng), 0.5**BITS, 1.0 - 0.5**BITS))
 
 

@@ -4,6 +4,7 @@ A stream does not depend on how many others there are, so trial i is the same wh
 """
 
 import enum
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -46,6 +47,20 @@ def as_key(key: Any) -> PRNGKey:
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim == 0:
         return key
     raise TypeError(f"key: given {shown(key)}, needs an int or a single jax key, e.g. key=0 or key=jax.random.key(0)")
+
+
+def seed_of(key: PRNGKey, purpose: Purpose, index: int) -> tuple[int, ...]:
+    """Return the words of stream ``(purpose, index)``, to seed a generator of numpy's with.
+
+    They are remembered: points of a sweep have the same streams, and operations of jax take longer than a draw.
+    """
+    return _words(str(jax.random.key_impl(key)), tuple(np.asarray(jax.random.key_data(key)).tolist()), purpose, index)
+
+
+@lru_cache(4096)
+def _words(generator: str, key: tuple[int, ...], purpose: Purpose, index: int) -> tuple[int, ...]:
+    whole = jax.random.wrap_key_data(jnp.asarray(np.array(key, dtype=np.uint32)), impl=generator)
+    return tuple(np.asarray(jax.random.key_data(stream(whole, purpose, index))).tolist())
 
 
 def stream(key: PRNGKey, purpose: Purpose, index: int | Int[Array, ""] = 0) -> PRNGKey:

@@ -79,7 +79,8 @@ def solve_dmft(
     observables
         Name -> function ``(w, w_star) -> number`` of one coordinate; its mean over coordinates becomes a curve.
     start
-        An earlier limit of this or a similar problem: its panels and its number of paths are where this one begins.
+        An earlier limit of this or a similar problem: its panels and its number of paths are where this one begins. Of
+        a flow to the same horizon, solved as accurately, its operators are, too, in place of a pilot's.
     time_limit
         Seconds, counted from the call and with compilation, after which the best answer so far is returned, with the
         code "timeout". Control comes back within the limit and the one compiled call that is then running. Where there

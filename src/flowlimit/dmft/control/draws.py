@@ -2,14 +2,13 @@
 
 import math
 
-import jax
 import numpy as np
 from jaxtyping import Array, Float
 
 from ...numerics.compiling import compiled
 from ...numerics.devices import of_first_process, put_everywhere, put_here
 from ...numerics.merges import merging_matrices
-from ...numerics.streams import Purpose, stream
+from ...numerics.streams import Purpose, seed_of
 from ...problem.laws import Target
 from ..engine.history import CHUNK
 from ..engine.merging import Merging
@@ -84,7 +83,7 @@ def make_merging(plan: Plan, nodes: int, *, rough: bool) -> Merging | None:
 
 
 def _generator(plan: Plan, purpose: Purpose, number: int) -> np.random.Generator:
-    return np.random.default_rng(np.asarray(jax.random.key_data(stream(plan.key, purpose, number))))
+    return np.random.default_rng(seed_of(plan.key, purpose, number))
 
 
 def _paths(plan: Plan, counts: Counts, cloud: Cloud, part: Part | None) -> Paths:

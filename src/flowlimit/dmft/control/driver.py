@@ -21,6 +21,7 @@ from ..readout.solution import Solution
 from ..sampling.modes import modes_of
 from ..sampling.paths import Counts
 from ..settings import StepSettings
+from .beginning import Beginning, neighbours_work
 from .draws import make_replica
 from .errors import Replicas, judge
 from .moves import CLIMB, END, STEADY, Choice, Move, choose
@@ -65,19 +66,22 @@ def unsolved(outcome: Outcome) -> Solved:
 def solve(
     plan: Plan,
     saves: Saves,
-    start: tuple[Edges, int] | None,
+    start: Beginning | None,
     deadline: Deadline,
     report: Report,
     ending: FindEnding,
 ) -> Solved:
-    """Solve a plan; ``start`` gives panels to begin with and a level. Panels end where the training is at rest."""
+    """Solve a plan, from what ``start`` gives. Panels end where the training is at rest."""
     watch = _Watch(plan, deadline, report)
     work = None
     try:
-        work = _begin(plan, saves, start, watch, ending)
+        work = neighbours_work(plan, saves, start) or _begin(plan, saves, start, watch, ending)
         while (choice := _choose(plan, work, saves, ending)).move is not Move.END:
             watch.look(plan, work, choice)
-            work = _make_move(plan, work, choice, watch)
+            if work.borrowed and (choice.move is Move.SPLIT or work.unsettled):
+                work = _begin(plan, saves, start, watch, ending)
+            else:
+                work = _make_move(plan, work, choice, watch)
         outcome = verdict(plan, work)
     except OutOfTimeError:
         outcome = late(plan, work, deadline)
@@ -166,9 +170,12 @@ def _make_move(plan: Plan, work: Work, choice: Choice, watch: _Watch) -> Work:
     return split_panels(plan, work) if choice.move is Move.SPLIT else add_paths(plan, work)
 
 
-def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Watch, ending: FindEnding) -> Work:
+def _begin(plan: Plan, saves: Saves, start: Beginning | None, watch: _Watch, ending: FindEnding) -> Work:
     """Return the work before its first replica: grid, modes and counts. Of steps, the quick look if that is enough."""
-    known, level = (np.zeros(1), plan.first_level) if start is None else (plan.ruler.places(start[0]), start[1])
+    known, level = np.zeros(1), None
+    if start is not None:
+        known, level = plan.ruler.places(start.edges), start.level
+    level = plan.first_level if level is None else level
     if plan.explicit:
         looked = _quick_look(plan, saves, watch)
         if looked.unsettled or judge(looked.replicas, plan.rtol).total <= 1.0:
@@ -178,6 +185,7 @@ def _begin(plan: Plan, saves: Saves, start: tuple[Edges, int] | None, watch: _Wa
     else:
         (grid, solution), fewest = _steady_pilot(plan, saves, known, watch, ending)
         previous, seconds, level = None, 0.0, max(level, fewest)
+    level = plan.settled_level(level, grid.nodes)
     counts = plan.counts(level, grid.nodes) or plan.counts(min(level, 0), grid.nodes)
     assert counts is not None  # the pilot ran with these counts or fewer
     none = Replicas(judged=plan.measure.judged)
@@ -240,14 +248,14 @@ def _pilot(
 
 
 def _quick_look(plan: Plan, saves: Saves, watch: _Watch) -> Work:
-    """Solve steps twice, with no modes of z known yet."""
+    """Solve steps with no modes of z known yet: once, or for error bars where matched moments make the answer exact."""
     watch.pilot(0.0, "a first look")
     assert isinstance(plan.settings, StepSettings)
     look, grid = plan.settings.quick_look, make_grid(plan.clock, None, saves, plan.settings.order)
     none = Replicas(judged=plan.measure.judged)
     level = min(plan.first_level, 0)
     work = Work(grid, None, level, _pilot_counts(plan, grid.nodes, level), None, none, [], look)
-    jobs = [*more_replicas(plan, work, look), *all_parts(plan, work, 1)]
+    jobs = [*more_replicas(plan, work, look), *all_parts(plan, work, 1)] if plan.exact else more_replicas(plan, work, 1)
     return run_batch(plan, work, jobs, watch.deadline, watch.again)
 
 

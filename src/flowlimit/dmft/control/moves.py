@@ -73,6 +73,10 @@ class Choice:
 
 STEADY = 1
 """Level of paths from which on equations that do not settle are not for want of paths."""
+PAIR = 2
+"""A multiple of this many replicas is run: two cores have work."""
+DOUBTFUL = 0.5
+"""Part of the requested accuracy above which a bias that few replicas tell is asked of more before it costs more."""
 SPLIT, CLIMB, END = Choice(Move.SPLIT), Choice(Move.CLIMB), Choice(Move.END)
 
 
@@ -106,7 +110,7 @@ def _before_parts(settings: PathSettings, state: State) -> Choice:
     """Judge the bias, unless the spread or the panels say already that this is not the answer."""
     if state.short.time > 1.0 and state.can_split(settings):
         return SPLIT
-    return CLIMB if _is_too_wide(settings, state) and state.can_climb(settings) else Choice(Move.PART, settings.parted)
+    return CLIMB if _is_too_wide(settings, state) and state.can_climb(settings) else Choice(Move.PART, 1)
 
 
 def _is_too_wide(settings: PathSettings, state: State) -> bool:
@@ -115,12 +119,18 @@ def _is_too_wide(settings: PathSettings, state: State) -> bool:
 
 
 def _after_first_look(settings: PathSettings, state: State) -> Choice:
-    """Leave what cannot be mended by replicas at once, or run them all: they at least narrow the bars."""
+    """Leave what cannot be mended by replicas at once, or run as many as it takes: they at least narrow the bars."""
     short, all_replicas = state.short, Choice(Move.REPLICATE, settings.replicas)
     if short.time > 1.0:
         return SPLIT if state.can_split(settings) else all_replicas
+    if short.bias > DOUBTFUL and state.parted < settings.parted:
+        return Choice(Move.PART, settings.parted)  # what one says may be chance
     hopeless = short.bias > settings.hopeless or _is_too_wide(settings, state)
-    return CLIMB if hopeless and state.can_climb(settings) else all_replicas
+    if hopeless and state.can_climb(settings):
+        return CLIMB
+    needed = replicas_needed(settings, state.replicas, short)
+    few = state.replicas < needed < settings.replicas
+    return Choice(Move.REPLICATE, needed + needed % PAIR) if few else all_replicas
 
 
 def _after_all(settings: PathSettings, state: State) -> Choice:
@@ -130,7 +140,7 @@ def _after_all(settings: PathSettings, state: State) -> Choice:
     needed = replicas_needed(settings, state.replicas, short)
     if short.bias <= settings.bias_part and state.replicas < needed <= settings.most_replicas:
         return Choice(Move.REPLICATE, needed + -needed % settings.batch)
-    if settings.bias_part < short.bias <= settings.hopeless and state.parted < state.replicas:
+    if DOUBTFUL < short.bias <= settings.hopeless and state.parted < state.replicas:
         return Choice(Move.PART, min(2 * state.parted, state.replicas))  # what a few say of it may be chance
     if state.can_climb(settings):
         return CLIMB

@@ -56,6 +56,8 @@ LEADING = 64
 """Modes of z that are quasi-random where steps are many: the others matter little, and points are even in the first."""
 KICKED = 1
 """First level of thousands of steps that kick each path: kicks are pseudo-random, few paths become unstable late."""
+MATCHED_PART, SHOWS = 0.5, 0.2
+"""Dimensions per path whose moments are matched, and the accuracy up to which it shows that others are not."""
 EXACT_RESPONSES = 2
 """Paths per stratum that serve the responses of a linear model, where all paths have the same."""
 
@@ -166,6 +168,16 @@ class Plan:
             if few < fewest:
                 return None
         return Counts(paths, few)
+
+    def settled_level(self, level: int, nodes: int) -> int:
+        """Return the level to begin with: 0 in place of one below with too few paths for the moments of all normals.
+
+        It would show in the bars.
+        """
+        counts = self.counts(level, nodes)
+        matched = 0 if counts is None else MATCHED_PART * counts.paths
+        crowded = not self.exact and self.rtol < SHOWS and self.rows(nodes) > matched
+        return max(level, 0) if crowded else level
 
     def _matched(self, nodes: int) -> Counts:
         """Return the paths whose moments can all be matched."""

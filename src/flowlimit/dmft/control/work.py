@@ -36,6 +36,7 @@ class Work:
     unsettled: tuple[int, ...] = ()  # blocks of the newest replicas that did not settle
     previous: "Work | None" = None  # what was known before panels were split or paths added
     thin: bool = False  # whether the level below did not settle
+    borrowed: bool = False  # whether panels are a neighbour's, not a pilot's
 
     def best(self, rtol: float) -> "Work":
         """Return this work or what was known before, whichever is most accurate."""
