@@ -48,6 +48,14 @@ def test_what_is_no_neighbour_leaves_the_pilot(neighbour, pilots, other):
     assert len(pilots) == 1
 
 
+def test_operators_without_meaning_leave_the_pilot(neighbour, pilots):
+    """As of a file that somebody changed: another order of panels, or a number that is none."""
+    broken = replace(neighbour.operators, R_w=np.full_like(neighbour.operators.R_w, np.nan))
+    assert solve(0.3, start=replace(neighbour, operators=broken)).result.code is fl.Code.SUCCESSFUL
+    assert solve(0.3, start=neighbour, solver=fl.PanelSolver(order=10)).result.code is fl.Code.SUCCESSFUL
+    assert len(pilots) == 2
+
+
 def test_panels_that_do_not_do_are_chosen_anew(neighbour, pilots):
     """Two panels for all of it: their time error says so, and the pilot begins after all."""
     edges = (0.0, 5.0, HORIZON)

@@ -62,8 +62,9 @@ def _is_neighbour(plan: Plan, limit: Limit) -> bool:
     span, stats = plan.span, limit.stats
     if plan.explicit or span.step or stats.edges is None or limit.kernels is None or limit.operators is None:
         return False
-    C_f, nodes = limit.kernels.C_f, plan.settings.order * (len(stats.edges) - 1)
-    known = C_f.shape == (nodes, nodes) and bool(np.isfinite(C_f).all())
+    nodes = plan.settings.order * (len(stats.edges) - 1)
+    squares = limit.kernels.C_f, limit.operators.R_w, limit.operators.R_f
+    known = all(square.shape == (nodes, nodes) and bool(np.isfinite(square).all()) for square in squares)
     return known and stats.rtol <= plan.rtol and abs(stats.edges[-1] - span.end) <= SAME_END * span.end
 
 

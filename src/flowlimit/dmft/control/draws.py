@@ -20,7 +20,7 @@ from ..readout.solution import Solution
 from ..sampling.modes import Rotation, output_modes
 from ..sampling.paths import Cloud, Counts, Live, Part, crowd, draw_cloud, make_paths, stratum_count, with_room
 from ..sampling.sample_paths import draw_sample_cloud
-from .plan import Plan
+from .plan import MATCHED_PART, Plan
 
 MATCHED = 0.9
 """Dimensions per path whose moments are matched where nothing but moments counts: as many as rounding allows."""
@@ -66,7 +66,7 @@ def make_cloud(
     # Where moments alone count, many strata have the same normals: drawing them would cost more than solving.
     alike = plan.exact and crowd(plan.strata) > 1
     leading = None if plan.exact else plan.leading(nodes)
-    how = {"alike": alike, "matched": MATCHED if plan.exact else 0.5, "leading": leading, "part": part}
+    how = {"alike": alike, "matched": MATCHED if plan.exact else MATCHED_PART, "leading": leading, "part": part}
     rng = _generator(plan, Purpose.PATHS, number)
     return draw_cloud(plan.site, plan.law, plan.strata, plan.room(nodes), rows, counts, rotation, rng, **how)
 
