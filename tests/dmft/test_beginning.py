@@ -20,7 +20,7 @@ def neighbour():
 
 @pytest.fixture
 def pilots(monkeypatch):
-    """Times at which the pilots of a test began."""
+    """What the pilots of a test were given, one entry for each."""
     begun, pilot = [], driver._steady_pilot
     monkeypatch.setattr(driver, "_steady_pilot", lambda *given: begun.append(given) or pilot(*given))
     return begun

@@ -1,6 +1,7 @@
 """The rows of some points: closed forms as one batch, models that share their data as one batch, others one by one.
 
-Limits begin with the panels and operators of the point before, of the same call: no point of a row waits for a pilot.
+Limits of flows begin with the panels and operators of the point before, of the same call, and have a pilot only where
+these do not do.
 """
 
 import time
