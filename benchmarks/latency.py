@@ -5,8 +5,9 @@
     python benchmarks/latency.py --rows readme --times 1 --history benchmarks/latency.jsonl
 
 Each measurement is a new process. Cold rows have an empty cache of programs, those after them the cache that the cold
-ones filled; warm rows call twice in one process, with another key, and measure the second call. With --history the
-seconds are appended to a file, a line for each row, with date and commit.
+ones filled; warm rows call twice in one process, with another key, and measure the second call. Python may write its
+bytecode, which an installed package has. With --history the seconds are appended to a file, a line for each row, with
+date and commit.
 """
 
 import argparse
@@ -97,7 +98,7 @@ def measure(row: str) -> dict[str, float]:
             keep = README.replace("import flowlimit as fl", "import flowlimit as fl\nfl.keep_programs()")
             command = [sys.executable, "-c", keep]
         elif row == "rate":
-            command = [sys.executable, "-m", "flowlimit.cli.app", "convergence-rate", "--init-scale", "0.3"]
+            command = [sys.executable, "-m", "flowlimit.cli.process", "convergence-rate", "--init-scale", "0.3"]
         else:
             code = SWEEP if row == "sweep" else f"{HEAD}\nwarm({WARM[row]})"
             return {row: float(json.loads(call([sys.executable, "-c", code], {"FLOWLIMIT_CACHE": "off"})[1]))}
@@ -106,7 +107,8 @@ def measure(row: str) -> dict[str, float]:
 
 def call(command: list[str], variables: dict[str, str]) -> tuple[float, str]:
     """Return the seconds of a new process, and what it printed."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "FLOWLIMIT_"))}
+    left = ("JAX_", "FLOWLIMIT_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left)}
     began = time.perf_counter()
     done = subprocess.run(command, env=kept | variables, capture_output=True, text=True, check=True)
     return time.perf_counter() - began, done.stdout

@@ -52,7 +52,7 @@ def run_sweep(model: fl.DiagonalLinear, task: fl.Regression, folder: Path) -> No
 
 def run_command(folder: Path) -> None:
     call = lambda *words: subprocess.run(
-        [sys.executable, *(f"-W{option}" for option in sys.warnoptions), "-m", "flowlimit.cli.app", *words],
+        [sys.executable, *(f"-W{option}" for option in sys.warnoptions), "-m", "flowlimit.cli.process", *words],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     for words in (["init", "problem.toml"], ["convergence-rate", "problem.toml", "--json"]):

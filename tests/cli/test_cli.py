@@ -9,7 +9,7 @@ import sys
 import pytest
 from in_process import flowlimit
 
-COMMAND = [sys.executable, "-c", "from flowlimit.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from flowlimit.cli.process import run; run()"]
 
 
 def in_a_process(*words):

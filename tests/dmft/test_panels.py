@@ -36,7 +36,7 @@ def solved():
     paths = make_paths(site, law, live_strata(law), counts, cloud)
     setting = TaskNumbers(task.aspect_ratio, task.noise_var, jnp.asarray(1e-9))
     nothing = jnp.zeros((ROOM, ROOM))
-    problem = Replica(site, setting, paths, Reference(nothing, nothing), measure, PanelSettings().iteration)
+    problem = Replica(site, setting, paths, Reference(nothing, nothing, nothing), measure, PanelSettings().iteration)
     rows = march(problem, grid.blocks, measure.count)
     solution = read_solution(problem, rows, grid.nodes)
     return grid, measure, solution, read_paths(grid, problem, rows, solution)

@@ -229,13 +229,13 @@ def test_a_stop_ends_replicas_that_are_running(problem, monkeypatch):
     began = threading.Event()
     ended, march = [], replicas.march
 
-    def slow(replica, blocks, observables, deadline):
+    def slow(replica, blocks, observables, deadline, seconds):
         began.set()
         try:
             for _ in range(200):
                 deadline.check()
                 time.sleep(0.05)
-            return march(replica, blocks, observables, deadline)
+            return march(replica, blocks, observables, deadline, seconds)
         finally:
             ended.append(time.perf_counter())
 

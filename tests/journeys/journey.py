@@ -21,7 +21,7 @@ from pages import CELL, INDENTED, ROOT, blocks, inside
 
 mpl.use("agg")
 PYTHON = (CELL, "python")
-COMMAND = [sys.executable, "-m", "flowlimit.cli.app"]
+COMMAND = [sys.executable, "-m", "flowlimit.cli.process"]
 
 
 def travel(page: str, *, first: int | None = None) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def folder(monkeypatch, tmp_path):
 def test_results_that_are_no_arrays(folder):
     for _ in range(2):  # made, then read
         call = Call(doubled, ((np.arange(3.0),), {"times": "two"}), donate=False)
-        found = kept_program(call, {})(call)
+        found = kept_program(call, dict)(call)
         np.testing.assert_array_equal(found["twice"], [0.0, 2.0, 4.0])
         assert found["said"] == "two"
         kept._PROGRAMS.clear()
@@ -97,7 +97,7 @@ def test_results_that_are_no_arrays(folder):
 def test_other_settings_are_another_kind(folder):
     for precision in ("float32", "highest"):
         with jax.default_matmul_precision(precision):
-            assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {})
+            assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), dict)
     assert len(files(folder)) == 2
 
 
@@ -105,7 +105,7 @@ def test_other_versions_are_another_kind(folder, monkeypatch):
     for number in ("1", "2"):
         monkeypatch.setattr(kept, "_versions", lambda own=number: own)
         kept._PROGRAMS.clear()
-        assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {})
+        assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), dict)
     assert len(files(folder)) == 2
 
 
@@ -114,7 +114,7 @@ def test_another_processor_is_another_kind(folder, monkeypatch):
     for name in ("one", "another"):
         monkeypatch.setattr(kept, "processor", lambda own=name: own)
         kept._PROGRAMS.clear()
-        assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {})
+        assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), dict)
     assert len(files(folder)) == 2
 
 
@@ -122,20 +122,20 @@ def test_files_do_not_pile_up(folder, monkeypatch):
     for size in range(1, 7):
         if size == 2:
             monkeypatch.setattr(kept, "MOST_BYTES", int(3.5 * files(folder)[0].stat().st_size))
-        assert kept_program(Call(doubled, ((jnp.zeros(size),), {"times": 1}), donate=False), {})
+        assert kept_program(Call(doubled, ((jnp.zeros(size),), {"times": 1}), donate=False), dict)
     assert len(files(folder)) == 3
 
 
 def test_nothing_is_kept_unless_asked_for(monkeypatch, folder):
     monkeypatch.delenv(kept.PROGRAMS)
-    assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {}) is None
+    assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), dict) is None
     assert not files(folder)
 
 
 def test_a_folder_that_others_can_write_is_not_read(folder):
     """Whoever can plant a file there could run code here, also if the variable was set without our check."""
     folder.chmod(0o777)
-    assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), {}) is None
+    assert kept_program(Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False), dict) is None
     assert not files(folder)
 
 
@@ -144,7 +144,7 @@ def test_what_fails_is_left_to_the_usual_way(folder):
         raise ValueError("no")
 
     fails.__module__, fails.__qualname__ = "flowlimit.tests", "fails"
-    assert kept_program(Call(fails, ((jnp.zeros(2),), {}), donate=False), {}) is None
+    assert kept_program(Call(fails, ((jnp.zeros(2),), {}), donate=False), dict) is None
     assert not files(folder)
 
 
@@ -161,13 +161,13 @@ def test_keys_among_arguments_and_results(folder, monkeypatch):
     numbers, following = drawn(key, 2.0)
     for _ in range(2):
         call = Call(drawn, ((key, 2.0), {}), donate=False)
-        found = kept_program(call, {})(call)
+        found = kept_program(call, dict)(call)
         np.testing.assert_array_equal(found[0], numbers)
         assert found[1] == following
         forget()
     assert len(files(folder)) == 1
     call = Call(drawn, ((other, 2.0), {}), donate=False)
-    np.testing.assert_array_equal(kept_program(call, {})(call)[0], drawn(other, 2.0)[0])
+    np.testing.assert_array_equal(kept_program(call, dict)(call)[0], drawn(other, 2.0)[0])
     assert len(files(folder)) == 2
 
 
@@ -196,7 +196,7 @@ def root(x):
 
 root.__module__ = "flowlimit.tests"
 call = Call(root, ((4.0 * jnp.eye(2),), {}), donate=False)
-print(kept_program(call, {})(call).tolist())
+print(kept_program(call, dict)(call).tolist())
 """
 
 
@@ -217,16 +217,16 @@ called_back.__module__ = "flowlimit.tests"
 
 def test_a_program_that_calls_this_process_is_not_written(folder):
     call = Call(called_back, ((jnp.ones(2),), {}), donate=False)
-    np.testing.assert_array_equal(kept_program(call, {})(call), [1.0, 1.0])
+    np.testing.assert_array_equal(kept_program(call, dict)(call), [1.0, 1.0])
     assert not files(folder)
 
 
 def test_programs_that_are_dropped_are_read_again(folder):
     call = Call(doubled, ((jnp.zeros(2),), {"times": 1}), donate=False)
-    first = kept_program(call, {})
-    assert kept_program(call, {}) is first
+    first = kept_program(call, dict)
+    assert kept_program(call, dict) is first
     clear_programs()
-    assert kept_program(call, {}) is not first
+    assert kept_program(call, dict) is not first
     assert len(files(folder)) == 1
 
 

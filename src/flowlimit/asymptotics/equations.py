@@ -137,12 +137,13 @@ def _approach(equations: Equations) -> Pair:
     """
 
     def balanced(log_noise: Scalar) -> Scalar:
-        balance = lambda log_strength: equations.evaluate(log_noise, log_strength, rough=True)[1]
-        return near_root(balance, *equations.bracket(log_noise), halvings=HALVINGS)
+        balance = lambda log_strength: (equations.evaluate(log_noise, log_strength, rough=True)[1], None)
+        return near_root(balance, *equations.bracket(log_noise), halvings=HALVINGS)[0]
 
-    def lowered(log_noise: Scalar) -> Scalar:
-        error = equations.evaluate(log_noise, balanced(log_noise), rough=True)[0]
-        return -equations.raised(log_noise, error)
+    def lowered(log_noise: Scalar) -> Pair:
+        log_strength = balanced(log_noise)
+        error = equations.evaluate(log_noise, log_strength, rough=True)[0]
+        return -equations.raised(log_noise, error), log_strength
 
     task = equations.task
     delta, noise_var, rho2 = task.aspect_ratio, task.noise_var, task.coordinate_law.signal
@@ -150,5 +151,4 @@ def _approach(equations: Equations) -> Pair:
     most = (MOST * (rho2 + noise_var) + 10.0 * noise_var / (jnp.abs(1.0 - delta) + LEAST)) / delta
     bounds = 0.5 * jnp.log(least) - 0.1, 0.5 * jnp.log(most)
     # Rough moments may miss a root next to a bound: Newton's residual judges the answer.
-    log_noise = near_root(lowered, *bounds, halvings=HALVINGS)
-    return log_noise, balanced(log_noise)
+    return near_root(lowered, *bounds, halvings=HALVINGS, found=jnp.zeros(()))

@@ -99,7 +99,3 @@ def main() -> None:
         message, code = explain(error)
         typer.secho(message, err=True, fg="red")
         raise SystemExit(code) from None
-
-
-if __name__ == "__main__":
-    main()

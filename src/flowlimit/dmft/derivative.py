@@ -69,7 +69,7 @@ def _errors(
     paths = make_paths(site, task.law, strata, counts, cloud)
     setting = TaskNumbers(task.aspect_ratio, task.error_floor, jnp.asarray(TOLERANCE_PART * plan.rtol))
     nothing = jnp.zeros((room, room))
-    replica = Replica(site, setting, paths, Reference(nothing, nothing), plan.measure, plan.settings.iteration)
+    replica = Replica(site, setting, paths, Reference(nothing, nothing, nothing), plan.measure, plan.settings.iteration)
     rows = whole_march(replica, _blocks(grid, training), plan.measure.count)
     if plan.measure.direct:
         train, test = (jnp.asarray(grid.to_saves) @ rows.averages[: grid.nodes, -len(SAMPLED) + i] for i in (0, 1))

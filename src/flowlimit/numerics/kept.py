@@ -49,6 +49,8 @@ CONTEXT = (
     "jax_enable_checks",
 )
 """Settings of jax that change what is traced."""
+Options = Callable[[], dict[str, Any]]
+"""Those of the compiler."""
 
 
 class Slot(NamedTuple):
@@ -160,8 +162,11 @@ _LOCKS: defaultdict[Hashable, Lock] = defaultdict(Lock)
 """One for each program: another thread may find another one meanwhile."""
 
 
-def kept_program(call: Call, options: dict[str, Any]) -> Program | None:
-    """Return the program of a call, from the folder or into it; None where programs are not kept, or not such a one."""
+def kept_program(call: Call, options: Options) -> Program | None:
+    """Return the program of a call, from the folder or into it; None where programs are not kept, or not such a one.
+
+    ``options`` are asked for only where something is compiled.
+    """
     folder = os.environ.get(PROGRAMS)
     if not folder:
         return None
@@ -185,7 +190,7 @@ def forget() -> None:
     _LOCKS.clear()
 
 
-def _find(folder: Path, call: Call, options: dict[str, Any]) -> Program | None:
+def _find(folder: Path, call: Call, options: Options) -> Program | None:
     try:
         refuse_foreign(folder)  # what is read can run code
     except OSError:
@@ -217,8 +222,8 @@ def _read(path: Path) -> Program:
     return Program(run, stored.shapes, stored.result)
 
 
-def _make(path: Path, call: Call, options: dict[str, Any]) -> Program:
-    lowered, result = call.lowered(f"{call.function.__name__}_{path.stem[:8]}", options)
+def _make(path: Path, call: Call, options: Options) -> Program:
+    lowered, result = call.lowered(f"{call.function.__name__}_{path.stem[:8]}", options())
     told, reads = lowered.as_text(), _READ.number
     shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in lowered.out_info)
     program = Program(lowered.compile(), shapes, result)

@@ -49,35 +49,47 @@ def monotone_root(
             return (upper - lower > tolerance * (1.0 + jnp.abs(lower))) & (steps < max_steps)
 
         (lower, upper), _ = lax.while_loop(
-            apart, lambda carry: (_halve(rises, carry[0]), carry[1] + 1), (bounds, jnp.array(0))
+            apart, lambda carry: (_half(carry[0], rises(_middle(carry[0]))), carry[1] + 1), (bounds, jnp.array(0))
         )
-        return (lower + upper) / 2.0
+        return _middle((lower, upper))
 
-    root = lax.custom_root(rises, (bounds[0] + bounds[1]) / 2.0, solve, lambda slope, y: y / slope(jnp.ones_like(y)))
+    root = lax.custom_root(rises, _middle(bounds), solve, lambda slope, y: y / slope(jnp.ones_like(y)))
     below, above = lax.map(rises, jnp.stack(bounds))
     return jnp.where((below <= 0.0) & (above >= 0.0), root, jnp.nan)
 
 
-def near_root(function: Callable[[Scalar], Scalar], lower: Scalar, upper: Scalar, *, halvings: int) -> Scalar:
+def near_root(
+    function: Callable[[Scalar], tuple[Scalar, Any]], lower: Scalar, upper: Scalar, *, halvings: int, found: Any = None
+) -> tuple[Scalar, Any]:
     """Return a rising function's root to ``2**-halvings`` of the distance of two bounds, for a first guess.
 
-    The nearer bound if there is no root between them.
+    The nearer bound if there is no root between them. The function returns its value and what else it found; that of
+    the last call is returned, too. ``found`` is of the same kind.
 
     Examples
     --------
     >>> import jax.numpy as jnp
-    >>> float(near_root(lambda x: x - 0.3, jnp.array(0.0), jnp.array(1.0), halvings=2))
-    0.375
+    >>> root, last = near_root(lambda x: (x - 0.3, x), jnp.array(0.0), jnp.array(1.0), halvings=2, found=jnp.array(0.0))
+    >>> float(root), float(last)
+    (0.375, 0.25)
     """
-    lower, upper = lax.fori_loop(0, halvings, lambda _, bounds: _halve(function, bounds), (lower, upper))
-    return (lower + upper) / 2.0
+
+    def halve(_: Any, carry: tuple[Bounds, Any]) -> tuple[Bounds, Any]:
+        value, found = function(_middle(carry[0]))
+        return _half(carry[0], value), found
+
+    bounds, found = lax.fori_loop(0, halvings, halve, ((lower, upper), found))
+    return _middle(bounds), found
 
 
-def _halve(rises: Callable[[Scalar], Scalar], bounds: Bounds) -> Bounds:
-    lower, upper = bounds
-    middle = (lower + upper) / 2.0
-    below = rises(middle) < 0.0
-    return jnp.where(below, middle, lower), jnp.where(below, upper, middle)
+def _middle(bounds: Bounds) -> Scalar:
+    return (bounds[0] + bounds[1]) / 2.0
+
+
+def _half(bounds: Bounds, value: Scalar) -> Bounds:
+    """Return the half that has a rising function's root; ``value`` is that in the middle."""
+    below, middle = value < 0.0, _middle(bounds)
+    return jnp.where(below, middle, bounds[0]), jnp.where(below, bounds[1], middle)
 
 
 def newton_root(function: Callable[[Two], Two], start: Two, *, tolerance: float, max_steps: int) -> Two:

@@ -1,9 +1,13 @@
 """What has a limit: every verb that returns one asks here first."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+
+import jax
+import numpy as np
 
 from ..types import Observable, is_traced
 from .flow import make_flow
+from .laws import Target
 from .models import Model
 from .requests import check_observables, named_observables
 from .tasks import Task
@@ -11,6 +15,9 @@ from .trainings import Training
 
 MOST_STRATA = 10_000
 ROUNDING = 1e-9
+MOST_COUNTS = 500
+_COUNTS: dict[Hashable, int] = {}
+"""Kind of a law -> its strata."""
 
 
 def check_limit_request(
@@ -35,13 +42,31 @@ def refuse_without_limit(task: Task) -> None:
             f"design: given {design!r}, but the limit is known only for independent entries of mean 0 and variance "
             f"1/dim; leave design= out for the limit of such data, or train on this design with fl.simulate"
         )
-    if len(law.strata().probability) > MOST_STRATA:
+    if strata_count(law) > MOST_STRATA:
         name = "target" if task.feature_law is None else "features"
         raise ValueError(
             f"{name}: given {law!r}, a mixture of more than {MOST_STRATA} parts, each of which a limit integrates "
             f"over; needs fewer, e.g. fl.Empirical(np.quantile(values, np.linspace(0.0005, 0.9995, 1000)))"
         )
     _refuse_noise(task)
+
+
+def strata_count(law: Target) -> int:
+    """Return in how many strata a law is, without computing them: the first time each operation would be compiled.
+
+    Examples
+    --------
+    >>> import flowlimit as fl
+    >>> strata_count(fl.Bernoulli(0.1))
+    2
+    """
+    leaves, structure = jax.tree.flatten(law)
+    kind = structure, *map(np.shape, leaves)
+    if kind not in _COUNTS:
+        if len(_COUNTS) >= MOST_COUNTS:
+            _COUNTS.clear()
+        _COUNTS[kind] = jax.eval_shape(law.strata).probability.shape[0]
+    return _COUNTS[kind]
 
 
 def _refuse_noise(task: Task) -> None:

@@ -42,14 +42,21 @@ def make_replica(
     *,
     rotation: Rotation | None = None,
     reference: Solution | None = None,
+    nearer: Solution | None = None,
     part: Part | None = None,
 ) -> Replica:
-    """Return the replica with that number, or a part of it, with a rougher law and merges if there are such."""
+    """Return the replica with that number, or a part of it, with a rougher law and merges if there are such.
+
+    What it settles at depends on the ``reference``, how soon on ``nearer``, the reference itself unless given.
+    """
     paths = _paths(plan, counts, make_cloud(plan, nodes, counts, number, rotation, part), part)
     tolerance = put_here(plan.settings.iteration_part * plan.rtol)
     setting = TaskNumbers(plan.task.aspect_ratio, plan.task.error_floor, tolerance)
     merging = make_merging(plan, nodes, rough=part is not None)
-    known = (None, None) if reference is None or merging is not None else (reference.R_w, reference.L)
+    start = nearer or reference
+    known = (None,) * 3
+    if reference is not None and start is not None and merging is None:
+        known = start.R_w, start.L, reference.L
     room = plan.room(nodes) if merging is None else 1
     first = Reference(*(_with_room(operator, room) for operator in known))
     samples = _samples(plan, nodes, counts, number, reference, part) if plan.sampled else None

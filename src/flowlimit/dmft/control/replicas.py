@@ -14,8 +14,10 @@ from ...results import PathSample
 from ..engine.march import march
 from ..readout.curves import Values, curves_of, starts_of, time_errors
 from ..readout.solution import Solution, read_paths, read_solution
+from ..sampling.modes import mean_of
 from ..sampling.paths import Part
 from .draws import make_replica
+from .moves import PAIR
 from .plan import Plan
 from .work import Work
 
@@ -42,8 +44,8 @@ class Done(NamedTuple):
 def more_replicas(plan: Plan, work: Work, target: int) -> list[Job]:
     """Return the next replicas towards ``target``."""
     first = len(work.replicas.whole)
-    batch = range(first, min(first + plan.settings.batch, target))  # whatever the cores: curves are looked at then
-    return [(number, None) for number in batch]
+    size = PAIR if work.borrowed and not first else plan.settings.batch  # whatever the cores: curves are looked at then
+    return [(number, None) for number in range(first, min(first + size, target))]
 
 
 def all_parts(plan: Plan, work: Work, count: int) -> list[Job]:
@@ -67,7 +69,10 @@ def run_batch(plan: Plan, work: Work, jobs: list[Job], deadline: Deadline, look:
     """
     began = time.perf_counter()
     with ThreadPoolExecutor(plan.workers(work.counts, work.grid.nodes)) as pool:
-        futures = [pool.submit(_solve, plan, work, deadline, *job) for job in jobs]
+        starts = _starts(work, jobs)
+        futures = [
+            pool.submit(_solve, plan, work, deadline, *job, start) for job, start in zip(jobs, starts, strict=True)
+        ]
         try:
             _watch(futures, look)
             done = [future.result() for future in futures]
@@ -86,14 +91,32 @@ def _watch(futures: list[Future[Done]], look: Callable[[], None]) -> None:
         look()
 
 
+def _starts(work: Work, jobs: list[Job]) -> list[Solution | None]:
+    """Return what the iterations of each job begin with, where that is nearer than the operators of a neighbour.
+
+    For a part of a replica's paths it is the replica, for other replicas the mean of those that there are. (What a
+    pilot found of this problem is as near as these.)
+    """
+    found = work.solutions if work.borrowed else []
+    mean = mean_of(found) if len(found) > 1 else None
+    return [mean if part is None or number >= len(found) else found[number] for number, part in jobs]
+
+
 @own_settings()  # settings belong to a thread
-def _solve(plan: Plan, work: Work, deadline: Deadline, number: int, part: Part | None) -> Done:
+def _solve(plan: Plan, work: Work, deadline: Deadline, number: int, part: Part | None, start: Solution | None) -> Done:
     """Solve one replica, in a separate thread."""
     deadline.check()
     replica = make_replica(
-        plan, work.grid.nodes, work.counts, number, rotation=work.rotation, reference=work.reference, part=part
+        plan,
+        work.grid.nodes,
+        work.counts,
+        number,
+        rotation=work.rotation,
+        reference=work.reference,
+        nearer=start,
+        part=part,
     )
-    rows = march(replica, work.grid.blocks, plan.measure.count, deadline)
+    rows = march(replica, work.grid.blocks, plan.measure.count, deadline, work.seconds)
     solution = read_solution(replica, rows, work.grid.nodes)
     bounded = lambda x: np.abs(np.nan_to_num(x, nan=np.inf)).reshape(work.grid.nodes, -1).max(axis=1) < OVERFLOW
     settled = bounded(solution.averages) & (bounded(solution.L) if solution.whole else True)

@@ -1,8 +1,7 @@
 """From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
 import time
-from collections.abc import Callable, Hashable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,12 +11,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float
 
+from ...numerics.beside import beside
 from ...numerics.blocks import Blocks
 from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
 from ...numerics.devices import any_process, put_everywhere, put_here
-from ...numerics.kept import MOST_KINDS, Call
-from ...numerics.precision import own_settings
+from ...numerics.kept import Call
 from .history import Node
 from .panels.block import advance as advance_panel
 from .replica import Replica
@@ -29,12 +28,18 @@ SECONDS_AT_ONCE = 0.5
 """Time that one call of the compiled program should take: it cannot be stopped inside."""
 
 
-def march(replica: Replica, blocks: Blocks, observables: int, deadline: Deadline | None = None) -> Rows:
-    """Solve all blocks; piece by piece with a deadline, to raise `OutOfTimeError` once it is over."""
+def march(
+    replica: Replica, blocks: Blocks, observables: int, deadline: Deadline | None = None, seconds: float = 0.0
+) -> Rows:
+    """Solve all blocks; piece by piece with a deadline, to raise `OutOfTimeError` once it is over.
+
+    ``seconds`` are those that all blocks take, if known: what is short needs no pieces, each of which is a call.
+    """
     front, rows = start(replica, observables)
     if deadline is None:
         return advance_blocks((replica, *in_room(replica, blocks), front), rows)[1]
-    first, count, total = 0, 1, blocks.times.shape[0]
+    first, total = 0, blocks.times.shape[0]
+    count = _first_piece(total, seconds) if deadline.mesh is None else 1  # processes must make the same calls
     while first < total:
         deadline.check()
         began = time.perf_counter()
@@ -44,6 +49,17 @@ def march(replica: Replica, blocks: Blocks, observables: int, deadline: Deadline
         if not any_process(deadline.mesh, time.perf_counter() - began > SECONDS_AT_ONCE / 2.0):
             count *= 2
     return rows
+
+
+def _first_piece(total: int, seconds: float) -> int:
+    """Return how many blocks of all the first piece has: one, unless it is known that more take a moment only.
+
+    Examples
+    --------
+    >>> [_first_piece(10, seconds) for seconds in (0.0, 0.1, 1.0, 100.0)]
+    [1, 10, 2, 1]
+    """
+    return min(total, max(1, int(total * SECONDS_AT_ONCE / 2.0 / seconds))) if seconds > 0.0 else 1
 
 
 # The rows are large and updated in place. The front is not, so that a block can be tried again.
@@ -76,31 +92,16 @@ def start(replica: Replica, observables: int) -> tuple[Front, Rows]:
 def compiling(replica: Replica, observables: int, blocks: Blocks) -> Iterator[None]:
     """Compile `advance_blocks` beside what is done inside; only the shapes of ``blocks`` count."""
     kind = Call(_advance, ((replica, observables), {}), donate=False)
-    if replica.mesh is not None or not _is_new(kind):
+    if replica.mesh is not None:
         yield
         return
-    with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(_compile, replica, observables, blocks)
+    with beside(kind.signature, lambda: _compile(replica, observables, blocks)):
         yield
-        done.result()
 
 
-@own_settings()  # settings belong to a thread
 def _compile(replica: Replica, observables: int, blocks: Blocks) -> None:
     front, rows = start.blank(replica, observables)
     advance_blocks.ahead((replica, *in_room(replica, blocks), front), rows)
-
-
-_BEGUN: set[Hashable] = set()
-"""Kinds whose programs were asked for in this process."""
-
-
-def _is_new(kind: Call) -> bool:
-    if len(_BEGUN) >= MOST_KINDS:
-        _BEGUN.clear()
-    new = kind.signature not in _BEGUN
-    _BEGUN.add(kind.signature)
-    return new
 
 
 def whole_march(replica: Replica, blocks: Blocks, observables: int) -> Rows:

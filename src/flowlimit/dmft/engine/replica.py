@@ -16,10 +16,15 @@ Observe = Callable[[Site, Blocks, NodeTheta, Float[Array, "q *outputs M"], Paths
 
 
 class Reference(eqx.Module):
-    """Operators of an earlier solve on the same nodes, to start iterations from; zeros if there is none."""
+    """Operators of earlier solves on the same nodes; zeros if there are none.
+
+    Iterations begin with ``R_w`` and ``L``. What a replica settles at depends on ``goal`` alone: its innovations are
+    those that the replica has, and its normals are turned towards it. So all replicas of a solve have one goal.
+    """
 
     R_w: Float[Array, "N N"]
     L: Float[Array, "N N"]
+    goal: Float[Array, "N N"]  # a root like L
 
 
 class Replica(eqx.Module):

@@ -119,17 +119,29 @@ def _without(
 def _gram_schmidt(
     rows: Float[Array, "q M1"], keep: Callable[[Node, Scalar], Bool[Array, ""]], total: Total
 ) -> tuple[Float[Array, "q q"], Float[Array, "q M1"], Bool[Array, "q"]]:
-    """Return L, Q with rows = L Q, and which rows were kept; the others have rows of 0 in Q."""
+    """Return L, Q with rows = L Q, and which rows were kept; the others have rows of 0 in Q.
+
+    Each row is taken out of all that follow; then what rounding has left of them along each other.
+    """
     q, tiny = rows.shape[0], jnp.finfo(rows.dtype).tiny
+    place = jnp.arange(q)
 
     def one(i: Node, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        L, Q, kept = carry
-        row, known = _without(rows[i], q, lambda row: total(Q @ row), lambda known: known @ Q)
-        square = total(row @ row)
-        real = keep(i, square) & (square > tiny)
-        norm = jnp.sqrt(jnp.where(real, square, 1.0))  # a root of 0 would have an infinite derivative
-        known = known.at[i].set(jnp.where(real, norm, 0.0))
-        return L.at[i].set(known), Q.at[i].set(jnp.where(real, row / norm, 0.0)), kept.at[i].set(real)
+        L, rest, kept = carry
+        along = total(rest @ rest[i])
+        real = keep(i, along[i]) & (along[i] > tiny)
+        norm = jnp.sqrt(jnp.where(real, along[i], 1.0))  # a root of 0 would have an infinite derivative
+        parts = jnp.where(real & (place >= i), along / norm, 0.0)
+        unit = jnp.where(real, rest[i] / norm, 0.0)
+        rest = jnp.where(
+            (place == i)[:, None], unit[None], rest - jnp.where(place > i, parts, 0.0)[:, None] * unit[None]
+        )
+        return L.at[:, i].set(parts), rest, kept.at[i].set(real)
 
     # loops, not lists of operations: the compiler's time goes with their number
-    return lax.fori_loop(0, q, one, (jnp.zeros((q, q)), jnp.zeros_like(rows), jnp.zeros(q, dtype=bool)))
+    L, Q, kept = lax.fori_loop(0, q, one, (jnp.zeros((q, q)), rows, jnp.zeros(q, dtype=bool)))
+    if q == 1:
+        return L, Q, kept
+    overlap = total(Q @ Q.T) - jnp.diag(kept.astype(float))
+    lower = jnp.tril(overlap, -1) + jnp.diag(jnp.diagonal(overlap)) / 2.0  # root of 1 + overlap, less 1
+    return L + L @ lower, Q - lower @ Q, kept

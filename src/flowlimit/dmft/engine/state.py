@@ -206,12 +206,12 @@ def _empty_samples(samples: SamplePaths, paths: int, kept: int | None) -> Sample
 def memory_bytes(nodes: int, order: int, parameters: int, paths: int, few: int) -> int:
     """Return the bytes that one replica needs.
 
-    8 (M (3 N + 4 (q k)^2) + few (N^2 + 2 k N + 4 (q k)^2) + 6 N^2) for N nodes in blocks of q, k parameters per
+    8 (M (3 N + 4 (q k)^2) + few (N^2 + 2 k N + 4 (q k)^2) + 7 N^2) for N nodes in blocks of q, k parameters per
     coordinate, M paths, ``few`` of them for the responses: normals, W and Q; the Newton systems; the responses; the
     operators.
     """
     small = 4 * (order * parameters) ** 2
-    return 8 * (paths * (3 * nodes + small) + few * (nodes**2 + 2 * parameters * nodes + small) + 6 * nodes**2)
+    return 8 * (paths * (3 * nodes + small) + few * (nodes**2 + 2 * parameters * nodes + small) + 7 * nodes**2)
 
 
 def sample_bytes(nodes: int, paths: int, few: int) -> int:

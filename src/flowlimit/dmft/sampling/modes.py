@@ -105,6 +105,12 @@ def average(solutions: Sequence[Solution]) -> Solution:
     return replace(last, R_w=np.mean([one.R_w for one in solutions], axis=0), L=L)
 
 
+def mean_of(solutions: Sequence[Solution]) -> Solution:
+    """Return the last solution with the mean R_w and L of all, which have one reference: what another one is near."""
+    mean = lambda operators: np.mean(operators, axis=0)
+    return replace(solutions[-1], R_w=mean([one.R_w for one in solutions]), L=mean([one.L for one in solutions]))
+
+
 def _causal(
     F: Float[np.ndarray, "rows columns"],
 ) -> tuple[Float[np.ndarray, "rows rows"], Float[np.ndarray, "columns rows"]]:

@@ -7,6 +7,7 @@ equations do, with no damping.
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
@@ -15,7 +16,7 @@ from ....numerics.blocks import Blocks
 from ....types import Scalar
 from ...settings import Iteration
 from ..history import Node, before, onto_history, times_history
-from ..replica import Replica
+from ..replica import Reference, Replica
 from ..samples_side import Feedback, Root, feedback_rows, noise_columns, root_rows, turn_to, turned
 from ..site import NodePaths, NodeTheta
 from ..state import Front, Paths, Rows, Total
@@ -93,10 +94,11 @@ def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows
     last = jnp.maximum(node - 1, 0)
     row = lambda operator: lax.dynamic_slice_in_dim(operator, last, 1, axis=0)
     stays = lambda operator, columns: before(jnp.broadcast_to(row(operator), (q, operator.shape[0])), columns)
-    R, L, given = _known(replica, node, q)
+    reference, given = _known(replica, node, q)
+    R, L = reference.R_w, reference.L
     known_G = feedback_rows(R, rows.G, node)
     G = Feedback(jnp.where(given, known_G.past, stays(rows.G, last)), jnp.where(given, known_G.own, jnp.eye(q)))
-    root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), _fresh(L, node))
+    root = Root(jnp.where(given, L, stays(rows.L, node)), jnp.zeros((q, rows.Q.shape[1])), _fresh(reference.goal, node))
     field = _noise(replica, node, root), times_history(G.past, rows.W, node)
     known = Operators(R, G, root, jnp.eye(q), *field, jnp.array(jnp.inf), jnp.array(0), given)
     theta = jnp.broadcast_to(front.theta, (q, *front.theta.shape))
@@ -106,10 +108,10 @@ def _first_guess(replica: Replica, block: Blocks, node: Node, front: Front, rows
     return Guess(theta, equations.weight(theta), known, jnp.array(_rule(replica).most_followed))
 
 
-def _known(replica: Replica, node: Node, q: int) -> tuple[Float[Array, "q N"], Float[Array, "q N"], Bool[Array, ""]]:
-    """Return the reference's rows of R_w and L, and whether there are any."""
-    R, L = (lax.dynamic_slice_in_dim(x, node, q, axis=0) for x in (replica.reference.R_w, replica.reference.L))
-    return R, L, jnp.any(L != 0.0)
+def _known(replica: Replica, node: Node, q: int) -> tuple[Reference, Bool[Array, ""]]:
+    """Return the reference's rows for a block, and whether there are any."""
+    rows = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, node, q, axis=0), replica.reference)
+    return rows, jnp.any(rows.goal != 0.0)
 
 
 def _fresh(L: Float[Array, "q N"], node: Node) -> Bool[Array, "q"]:
@@ -178,11 +180,11 @@ def _new_operators(
     scale = jnp.sqrt(square + setting.noise_var)
     centre = (memory + G.own @ W) * jnp.sqrt(paths.probability)[None]
     F = jnp.concatenate([centre, noise_columns(paths, labels[:, None])], axis=1)
-    rule, (_, first, given) = _rule(replica), _known(replica, node, len(W))
-    fresh = jnp.where(given, _fresh(first, node), known.root.fresh)
+    rule, (reference, given) = _rule(replica), _known(replica, node, len(W))
+    fresh = jnp.where(given, _fresh(reference.goal, node), known.root.fresh)
     settled = (known.change < rule.chosen) | (known.iterations >= rule.chosen_after) | given
     root = root_rows(F, rows.Q, node, scale, setting.tolerance, settled, fresh, paths.total)
-    turn = jnp.where(known.iterations < TURNED, turn_to(root, first, node), known.turn)
+    turn = jnp.where(known.iterations < TURNED, turn_to(root, reference.goal, node), known.turn)
     overlap = _overlap(paths, node, rows, root, turn)
     root = root._replace(L=turned(root.L, turn, node), Q=turn.T @ root.Q)
     change = jnp.maximum(

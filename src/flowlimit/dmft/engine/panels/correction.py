@@ -50,9 +50,9 @@ def _neumann(
         term = jnp.where(mask, left @ term @ right, 0.0)
         return count + 1, total + term, term
 
-    goes_on = lambda carry: (carry[0] < TERMS) & (_largest(carry[2]) > ENOUGH * _largest(carry[1]))
+    goes_on = lambda carry: (carry[0] < TERMS) & (_square(carry[2]) > ENOUGH**2 * _square(carry[1]))
     return lax.while_loop(goes_on, again, (jnp.array(0), residual, residual))[1]
 
 
-def _largest(x: Float[Array, "q N"]) -> Scalar:
-    return jnp.max(jnp.abs(x))
+def _square(x: Float[Array, "q N"]) -> Scalar:
+    return jnp.vdot(x, x)
