@@ -173,12 +173,6 @@ def fixed_point(model: Model, task: Task, *, case: Case | None = None) -> FixedP
     return point
 
 
-def like_fixed_point(model: Model, task: Task, *, case: Case | None = None) -> FixedPoint:
-    """Return a fixed point with zeros for its numbers: what takes one can be compiled before it is known."""
-    network, task = check_problem(model, task)
-    return FixedPoint(network, task, choose_case(network, task, case), *[jnp.zeros(())] * 5)
-
-
 @compiled
 def _numbers_of(point: FixedPoint) -> dict[str, Scalar]:
     return {name: getattr(point, name) for name in point.NUMBERS}

@@ -21,7 +21,7 @@ from ..problem.tasks import Task
 from ..results import ClosedForm, FlowlimitError
 from ..types import Scalar, is_traced
 from .case import Case
-from .fixed_point import FixedPoint, fixed_point, like_fixed_point
+from .fixed_point import FixedPoint, fixed_point
 from .nodes import LawNodes, law_nodes
 from .spectrum import Spectrum, make_spectrum
 from .validity import nan_unless
@@ -131,8 +131,7 @@ def convergence_rate(model: Model, task: Task, *, case: Case | None = None) -> R
     >>> round(float(fl.convergence_rate(fl.DiagonalLinear(1.0), task).gamma), 6)
     0.088501
     """
-    with _rate.beside(like_fixed_point(model, task, case=case)):
-        point = fixed_point(model, task, case=case)
+    point = fixed_point(model, task, case=case)
     if point.case == "threshold":
         raise ValueError(NO_RATE)
     rate = _rate(point)

@@ -4,8 +4,7 @@ Most of what a user waits for the first time is the compiler. XLA has two ways t
 about twice as fast for programs of many small kernels, as all here are, and what it makes runs as fast.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, overload
 
@@ -16,7 +15,6 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from .beside import beside
 from .kept import Call, Program, kept_program
 
 QUICK = {"xla_cpu_use_fusion_emitters": False}
@@ -53,7 +51,7 @@ class Compiled(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return what the function returns."""
-        if self._is_inner((args, kwargs)):
+        if any(isinstance(x, Tracer) for x in jax.tree.leaves((args, kwargs))) or is_staged():
             return self._inner(*args, **kwargs)  # options are for whole programs
         call, program = self._kept(*args, **kwargs)
         return self._outer()(*args, **kwargs) if program is None else program(call)
@@ -68,15 +66,6 @@ class Compiled(Generic[P, R]):
             lowered: Any = self._outer()
             lowered.lower(*args, **kwargs).compile()
 
-    @contextmanager
-    def beside(self, *args: P.args, **kwargs: P.kwargs) -> Iterator[None]:
-        """Compile for such arguments in a thread while what is inside runs; nothing where they are traced."""
-        if self._is_inner((args, kwargs)):
-            yield
-            return
-        with beside(self._call(*args, **kwargs).signature, lambda: self.ahead(*args, **kwargs)):
-            yield
-
     def blank(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return zeros in place of what a call returns, to compile ahead with."""
         program = self._kept(*args, **kwargs)[1]
@@ -87,16 +76,8 @@ class Compiled(Generic[P, R]):
         return jax.tree.map(lambda x: zeros(x, None) if isinstance(x, jax.ShapeDtypeStruct) else x, shapes)
 
     def _kept(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Call, Program | None]:
-        call = self._call(*args, **kwargs)
+        call = Call(self._function, (args, kwargs), self._donate != "none")
         return call, kept_program(call, self._options)
-
-    def _call(self, *args: P.args, **kwargs: P.kwargs) -> Call:
-        return Call(self._function, (args, kwargs), self._donate != "none")
-
-    @staticmethod
-    def _is_inner(arguments: Any) -> bool:
-        """Whether a call becomes part of a program that is being traced."""
-        return any(isinstance(x, Tracer) for x in jax.tree.leaves(arguments)) or is_staged()
 
 
 @overload

@@ -1,7 +1,8 @@
 """From block to block: one compiled program, of panels or of steps, for a pilot's tries and for whole solves."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,12 +12,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float
 
-from ...numerics.beside import beside
 from ...numerics.blocks import Blocks
 from ...numerics.compiling import compiled
 from ...numerics.deadline import Deadline
 from ...numerics.devices import any_process, put_everywhere, put_here
-from ...numerics.kept import Call
+from ...numerics.kept import MOST_KINDS, Call
+from ...numerics.precision import own_settings
 from .history import Node
 from .panels.block import advance as advance_panel
 from .replica import Replica
@@ -92,16 +93,31 @@ def start(replica: Replica, observables: int) -> tuple[Front, Rows]:
 def compiling(replica: Replica, observables: int, blocks: Blocks) -> Iterator[None]:
     """Compile `advance_blocks` beside what is done inside; only the shapes of ``blocks`` count."""
     kind = Call(_advance, ((replica, observables), {}), donate=False)
-    if replica.mesh is not None:
+    if replica.mesh is not None or not _is_new(kind):
         yield
         return
-    with beside(kind.signature, lambda: _compile(replica, observables, blocks)):
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(_compile, replica, observables, blocks)
         yield
+        done.result()
 
 
+@own_settings()  # settings belong to a thread
 def _compile(replica: Replica, observables: int, blocks: Blocks) -> None:
     front, rows = start.blank(replica, observables)
     advance_blocks.ahead((replica, *in_room(replica, blocks), front), rows)
+
+
+_BEGUN: set[Hashable] = set()
+"""Kinds whose programs were asked for in this process."""
+
+
+def _is_new(kind: Call) -> bool:
+    if len(_BEGUN) >= MOST_KINDS:
+        _BEGUN.clear()
+    new = kind.signature not in _BEGUN
+    _BEGUN.add(kind.signature)
+    return new
 
 
 def whole_march(replica: Replica, blocks: Blocks, observables: int) -> Rows:
