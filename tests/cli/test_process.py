@@ -48,6 +48,11 @@ def test_objects_are_not_taken_apart():
     assert "taken apart" not in ended("sys.kept = Kept()").stdout
 
 
+def test_streams_that_are_closed_or_missing_do_not_matter():
+    assert ended("sys.stdout = None").returncode == 0
+    assert ended("sys.stdout.close()").returncode == 1
+
+
 def test_what_cannot_be_written_is_a_failure():
     code = f"{HEAD}\napp.main = lambda: print('x')\nprocess.run()"
     with open("/dev/full", "w") as full:

@@ -30,11 +30,11 @@ class _Process:
 
     def leave(self) -> None:
         """End the process, with all that was printed written."""
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
             try:
                 stream.flush()
-            except OSError:
-                self.code = self.code or FAILED  # nobody reads it, or the disk is full
+            except (OSError, ValueError):  # the disk is full, nobody reads it, or it is closed
+                self.code = self.code or FAILED
         os._exit(self.code)
 
 

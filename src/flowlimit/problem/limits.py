@@ -62,11 +62,12 @@ def strata_count(law: Target) -> int:
     """
     leaves, structure = jax.tree.flatten(law)
     kind = structure, *map(np.shape, leaves)
-    if kind not in _COUNTS:
+    count = _COUNTS.get(kind)
+    if count is None:
         if len(_COUNTS) >= MOST_COUNTS:
             _COUNTS.clear()
-        _COUNTS[kind] = jax.eval_shape(law.strata).probability.shape[0]
-    return _COUNTS[kind]
+        count = _COUNTS[kind] = jax.eval_shape(law.strata).probability.shape[0]
+    return count
 
 
 def _refuse_noise(task: Task) -> None:

@@ -5,7 +5,7 @@ the point before in a sweep. Its panels and operators take the place of a pilot'
 a pilot's, and where they do not do, there is a pilot after all.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -54,8 +54,7 @@ def neighbours_work(plan: Plan, saves: Saves, beginning: Beginning | None) -> Wo
         return None
     reference = _reference(limit)
     rotation, none = modes_of(grid, reference), Replicas(judged=plan.measure.judged)
-    own = Work(grid, rotation, level, counts, reference, none, [], plan.settings.first_look, borrowed=True)
-    return replace(own, seconds=limit.stats.seconds / max(1, limit.stats.replicas + limit.stats.part_replicas))
+    return Work(grid, rotation, level, counts, reference, none, [], plan.settings.first_look, borrowed=True)
 
 
 def _is_neighbour(plan: Plan, limit: Limit) -> bool:
