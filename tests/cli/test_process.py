@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from flowlimit.cli.failures import FAILED
+
 HEAD = """
 import atexit, sys, threading, time
 from flowlimit.cli import app, process
@@ -50,11 +52,9 @@ def test_objects_are_not_taken_apart():
 
 def test_streams_that_are_closed_or_missing_do_not_matter():
     assert ended("sys.stdout = None").returncode == 0
-    assert ended("sys.stdout.close()").returncode == 1
+    assert ended("sys.stdout.close()").returncode == 0
 
 
 def test_what_cannot_be_written_is_a_failure():
-    code = f"{HEAD}\napp.main = lambda: print('x')\nprocess.run()"
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 1
+    """Not 1, by which `flowlimit check` says that limit and runs disagree."""
+    assert ended("sys.stdout = open('/dev/full', 'w'); print('x')").returncode == FAILED

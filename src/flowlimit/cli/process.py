@@ -8,7 +8,10 @@ import atexit
 import os
 import sys
 
-FAILED = 1
+from .failures import FAILED
+
+RAISED = 1
+"""Python's code for an exception that it prints, and for words in place of a code."""
 
 
 def run() -> None:
@@ -21,19 +24,21 @@ def run() -> None:
         main()
         process.code = 0
     except SystemExit as ended:
-        process.code = ended.code if isinstance(ended.code, int) else FAILED * (ended.code is not None)
+        process.code = ended.code if isinstance(ended.code, int) else RAISED * (ended.code is not None)
         raise
 
 
 class _Process:
-    code = FAILED  # if an exception ends it, which Python prints
+    code = RAISED  # if an exception ends it, which Python prints
 
     def leave(self) -> None:
         """End the process, with all that was printed written."""
-        for stream in filter(None, (sys.stdout, sys.stderr)):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is None or stream.closed:
+                continue
             try:
                 stream.flush()
-            except (OSError, ValueError):  # the disk is full, nobody reads it, or it is closed
+            except OSError:  # the disk is full, or nobody reads it
                 self.code = self.code or FAILED
         os._exit(self.code)
 

@@ -53,9 +53,9 @@ def make_replica(
     tolerance = put_here(plan.settings.iteration_part * plan.rtol)
     setting = TaskNumbers(plan.task.aspect_ratio, plan.task.error_floor, tolerance)
     merging = make_merging(plan, nodes, rough=part is not None)
-    start = nearer or reference
     known = (None,) * 3
-    if reference is not None and start is not None and merging is None:
+    if reference is not None and merging is None:
+        start = nearer or reference
         known = start.R_w, start.L, reference.L
     room = plan.room(nodes) if merging is None else 1
     first = Reference(*(_with_room(operator, room) for operator in known))

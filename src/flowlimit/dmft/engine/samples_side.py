@@ -76,8 +76,7 @@ def root_rows(
     over devices.
     """
     size = total(jnp.sum(F**2, axis=1))
-    onto = lambda rest: total(onto_history(rest, Q, node))
-    rest, known = _without(F, len(Q), onto, lambda known: times_history(known, Q, node))
+    rest, known = _without_history(F, Q, node, total)
     lowest = SMALLEST_FLOOR**2 * size + (ROUNDING * scale) ** 2
     floor = jnp.minimum(LARGEST_FLOOR, FLOOR_PART * tolerance) ** 2 * size
     above = lambda i, square: square > jnp.where(settled, FAR_ABOVE**2, 1.0) * floor[i]
@@ -103,17 +102,17 @@ def turned(rows: Float[Array, "q N"], turn: Float[Array, "q q"], node: Node) -> 
     return lax.dynamic_update_slice_in_dim(rows, own @ turn, node, axis=1)
 
 
-def _without(
-    rows: Float[Array, "*q M1"], others: int, onto: Callable[[Array], Array], back: Callable[[Array], Array]
-) -> tuple[Float[Array, "*q M1"], Float[Array, "*q N"]]:
-    """Return what is left of rows without their parts along others, and these parts; two passes, for rounding."""
+def _without_history(
+    rows: Float[Array, "q M1"], Q: Float[Array, "N M1"], node: Node, total: Total
+) -> tuple[Float[Array, "q M1"], Float[Array, "q N"]]:
+    """Return what is left of rows without their parts along those before, and these parts; two passes, for rounding."""
 
     def project(_: Node, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         rest, known = carry
-        parts = onto(rest)
-        return rest - back(parts), known + parts
+        parts = total(onto_history(rest, Q, node))
+        return rest - times_history(parts, Q, node), known + parts
 
-    return lax.fori_loop(0, 2, project, (rows, jnp.zeros((*rows.shape[:-1], others))))
+    return lax.fori_loop(0, 2, project, (rows, jnp.zeros((len(rows), len(Q)))))
 
 
 def _gram_schmidt(
